@@ -1,0 +1,105 @@
+"""The agents we can read, and what a module of one has to offer.
+
+A table of strings: `agent("codex")` imports one module, and one broken module breaks one agent.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import msgspec
+
+from conversation_esaa.errors import UnknownName
+from conversation_esaa.ids import AgentId, agent_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from conversation_esaa.turn import SessionMark, Turn
+
+MODULES = {
+    AgentId("claude-code"): "conversation_esaa.agents.claude_code",
+    AgentId("codex"): "conversation_esaa.agents.codex",
+    AgentId("grok"): "conversation_esaa.agents.grok",
+    AgentId("antigravity"): "conversation_esaa.agents.antigravity",
+}
+
+
+class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A native log that may hold turns of the workspace."""
+
+    path: Path
+    session_id: str = ""  # as file or folder name tell it; the records may know better
+    cwd: str = ""  # as side files tell it; "" when only the records do
+
+
+class ReaderState(msgspec.Struct, kw_only=True):
+    """What a reader has to remember between two records, and so between two syncs.
+
+    It is stored in the cursor of its file: builtin types only, and small whatever the session's size.
+    A module subclasses it for its own needs.
+    """
+
+    session_id: str = ""
+    source_index: int = 0  # visible records so far: the ordinal of the next one
+    cwd: str = ""
+    git_branch: str = ""
+    git_commit: str = ""
+    model: str = ""
+    agent_version: str = ""
+    sidechain: bool = False  # the whole file is a sub-agent's talk
+    started: bool = False  # the session's start was yielded
+    visible: int = 0  # records that became a turn or a mark
+    unknown: dict[str, int] = {}
+    """Record types that are neither read nor in KNOWN_INVISIBLE, with how often each was met."""
+
+    def met_unknown(self, kind: object) -> None:
+        """Count a record type that nothing here understands; the name is shortened, never its content."""
+        name = kind[:60] if isinstance(kind, str) else f"<{type(kind).__name__}>"
+        if name in self.unknown or len(self.unknown) < 100:
+            self.unknown[name] = self.unknown.get(name, 0) + 1
+
+
+class AgentModule(Protocol):
+    """What the module of one agent offers. `State` is its ReaderState."""
+
+    NAME: AgentId
+    TITLE: str  # as its vendor writes it
+    KNOWN_INVISIBLE: frozenset[str]  # record types that are known, and known not to be conversation
+    State: type[ReaderState]
+
+    def home(self, environ: Mapping[str, str], user_home: Path) -> Path:
+        """The agent's data directory. An override in the environment counts when it is not empty."""
+
+    def session_files(self, home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
+        """Native logs that may hold turns said in one of `roots` or below, sorted by path.
+
+        roots   absolute paths as text, resolved; the gate decides later by each record's own cwd, so too
+                many files cost time and too few lose turns. Sub-agents' files are left out where a name
+                tells. Each real file once, however many names lead to it; loops end; a directory that
+                vanishes meanwhile is skipped. A missing `home` yields nothing.
+        """
+
+    def open_session(self, file: SessionFile) -> ReaderState:
+        """The state before the first record: what file name and side files tell."""
+
+    def read(self, records: Iterable[Any], state: ReaderState) -> Iterator[Turn | SessionMark]:
+        """What the screen showed, in file order, moving `state` forward.
+
+        records   decoded JSON values of any shape, from where `state` left off. Whatever they are,
+                  nothing is raised: an allow-list of patterns, and a count of what was not understood.
+        Reading a file in one go or in any number of pieces gives the same turns.
+        """
+
+    def resume_command(self, session_id: str) -> str:
+        """The shell command that takes a session up again in its own agent."""
+
+
+def agent(name: str) -> AgentModule:
+    """The module of one agent. Raises UnknownName."""
+    known = agent_id(name)
+    if known not in MODULES:
+        raise UnknownName("agent", name, known=tuple(MODULES))
+    return cast("AgentModule", importlib.import_module(MODULES[known]))

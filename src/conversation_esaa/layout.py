@@ -1,0 +1,60 @@
+"""Where things are in a workspace. Names only; nothing here touches a disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+DIRECTORY = ".conversation-esaa"
+DIRECTORY_MODE = 0o700
+FILE_MODE = 0o600
+
+READ_MODELS = ("handoff.md", "state.md", "decisions.md", "tasks.json", "topics.md", "topics.json")
+
+
+class Layout:
+    """The paths below one workspace root."""
+
+    __slots__ = ("root", "store")
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.store = root / DIRECTORY
+
+    @property
+    def gitignore(self) -> Path:
+        """One line `*`: the directory ignores itself."""
+        return self.store / ".gitignore"
+
+    @property
+    def config(self) -> Path:
+        """Settings, workspace id, extra roots."""
+        return self.store / "config.toml"
+
+    @property
+    def log(self) -> Path:
+        """The source of truth."""
+        return self.store / "activity.jsonl"
+
+    @property
+    def sync_state(self) -> Path:
+        """Derived cache: a cursor per native source."""
+        return self.store / "sync-state.json"
+
+    @property
+    def quarantine(self) -> Path:
+        """Torn or foreign bytes set aside by recovery, never deleted by us."""
+        return self.store / "quarantine"
+
+    @property
+    def run(self) -> Path:
+        """What only matters while something runs."""
+        return self.store / "run"
+
+    @property
+    def write_lock(self) -> Path:
+        """Held by whoever writes to the log; the operating system releases it with its holder."""
+        return self.run / "write.lock"
+
+    def read_model(self, name: str) -> Path:
+        """One of READ_MODELS."""
+        return self.store / name
