@@ -68,10 +68,12 @@ class FromSource(Recorded, frozen=True, kw_only=True):
 class ConversationTurn(FromSource, frozen=True, kw_only=True, tag="conversation_turn"):
     """Somebody said something that a person could see."""
 
-    CONTENT = frozenset({"text", "summary"})
+    CONTENT = frozenset({"text", "summary", "copy_keys"})
 
     source_index: int = -1  # ordinal of the visible record in its session, from 0; -1 when not known
     message_ref: str = ""  # shared by the records of one message
+    copy_keys: tuple[str, ...] = ()  # content, since digests of the text are in them: see `Turn`
+    topic_ids: tuple[TopicId, ...] = ()  # v1.1 only
     text: str = ""
     summary: str = ""
 
@@ -193,6 +195,7 @@ class TopicCreated(TopicEvent, frozen=True, kw_only=True, tag="topic.created"):
     status: str = ""  # one of TOPIC_STATUSES; "" means active
     keywords: tuple[str, ...] = ()
     event_ids: tuple[EventId, ...] = ()
+    source: AgentId = AgentId("")  # v1.1 only: "curated"
 
 
 class TopicUpdated(TopicEvent, frozen=True, kw_only=True, tag="topic.updated"):

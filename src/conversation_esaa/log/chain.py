@@ -1,0 +1,243 @@
+"""The hash chain: what makes a changed, dropped, doubled or moved line visible. Pure; no I/O.
+
+    hash(n)        = SHA-256( hash(n-1) ‖ leaf(n) )
+    leaf           = canonical JSON of the line without its content keys, `salt` and `hash`
+    content_digest = SHA-256( salt ‖ canonical JSON of the content keys that the line has )
+    hash(before)   = SHA-256 of all bytes before the first chained line (v1.1 lines, or nothing)
+
+The words are committed through the salted digest, so they and the salt can be purged later while every
+hash stays as it is. An event without any content key has neither salt nor digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from conversation_esaa.canonical import NotCanonical, canonical, canonical_trusted
+from conversation_esaa.events import TYPES, VERSION, Entry, UnknownEvent, Unreadable, event_name
+from conversation_esaa.log.codec import HASH_LENGTH, read_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Set as AbstractSet
+
+    from conversation_esaa.events import Recorded
+
+SALT_BYTES = 16
+
+_HASH_KEY = b',"hash":"'
+_SALT_KEY = b'","salt":"'
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something about one line that a person should know."""
+
+    kind: str  # one of KINDS
+    line_no: int  # from 1
+    offset: int  # bytes
+    message: str  # what is wrong, never what the line says
+
+    @property
+    def is_damage(self) -> bool:
+        """Whether the log is not as it was written. Otherwise the finding only informs."""
+        return KINDS[self.kind]
+
+
+KINDS = {
+    "broken_hash": True,  # the line, or the order of lines, is not what was written
+    "wrong_content": True,  # its words are not those that were written
+    "seq_gap": True,  # lines are missing, doubled or moved
+    "unreadable": True,  # no event of ours
+    "unlinked": False,  # follows unreadable lines, so its link can't be checked
+    "not_checked": False,  # of a newer version: its hash is taken as given
+    "purged": False,  # its words were taken out; all else is as it was
+}
+
+
+def check(
+    lines: Iterable[tuple[int, Entry | Unreadable]], *, genesis: Callable[[int], bytes]
+) -> Iterator[Finding]:
+    """What is wrong with a log, line by line, as a stream: `check(log.numbered(), genesis=log.prefix_digest)`.
+
+    lines     (line number, line) from the log's first line on.
+    genesis   the SHA-256 of that many first bytes; called once, at the first chained line.
+    """
+    checker = Checker(genesis)
+    for line_no, item in lines:
+        found = checker.see(line_no, item)
+        if found:
+            yield from found
+
+
+class Checker:
+    """The state between two lines of a check, to be fed with every line in order.
+
+    previous, seq   of the line before the first one fed, when the check begins within a chain.
+    """
+
+    def __init__(
+        self, genesis: Callable[[int], bytes], *, previous: bytes | None = None, seq: int = 0
+    ) -> None:
+        self.previous = previous  # hash of the last chained line; None before the first one
+        self.seq = seq
+        self.chained = 0  # lines whose hash and words were recomputed or that only informed
+        self._genesis = genesis
+        self._unreadable = False  # since the last chained line
+
+    def see(self, line_no: int, item: Entry | Unreadable) -> list[Finding]:
+        """The findings about the next line; mostly none."""
+        if isinstance(item, Unreadable):
+            self._unreadable = True
+            return [_finding("unreadable", line_no, item.offset, item.reason)]
+        event = item.event
+        if event.v < VERSION:
+            return []
+        previous = self._genesis(item.offset) if self.previous is None else self.previous
+        expected = line_no if self.previous is None else self.seq + 1
+        linked, content = examine(item.line, event, previous)
+        found = []
+        if not linked or not content or event.seq != expected:
+            found = self._findings(line_no, item, linked=linked, content=content, expected=expected)
+        self.previous, self.seq = bytes.fromhex(event.hash), event.seq
+        self.chained += 1
+        self._unreadable = False
+        return found
+
+    def _findings(
+        self, line_no: int, item: Entry, *, linked: bool | None, content: bool | None, expected: int
+    ) -> list[Finding]:
+        event, found = item.event, []
+
+        def tell(kind: str, message: str) -> None:
+            found.append(_finding(kind, line_no, item.offset, message))
+
+        if linked is None:
+            tell("not_checked", "an event of a newer version; its hash is taken as given")
+        if linked is False and self._unreadable and event.seq > expected:
+            tell("unlinked", f"follows lines that cannot be read (seq {expected} to {event.seq - 1})")
+        elif linked is False and self.previous is None:
+            tell("broken_hash", "does not continue the bytes before it, or was changed")
+        elif linked is False:
+            tell("broken_hash", f"does not continue seq {self.seq}, or was changed")
+        if event.seq != expected and not (self._unreadable and event.seq > expected):
+            tell("seq_gap", f"has seq {event.seq} where {expected} should be")
+        if content is None and linked is not None:
+            tell("purged", f"the words of this {event_name(event)} event were purged")
+        elif content is False:
+            tell(
+                "wrong_content",
+                f"the words of this {event_name(event)} event are not those that were written",
+            )
+        return found
+
+
+def examine(line: bytes, event: Recorded, previous: bytes) -> tuple[bool | None, bool | None]:
+    """Whether a chained line continues `previous`, and whether its words are those that were written.
+
+    Each None where that cannot be told: an event of a newer version, words that were purged.
+    """
+    if event.v > VERSION or isinstance(event, UnknownEvent):
+        return None, None
+    linked, content = _examine_as_written(line, event, previous)
+    if linked and content is not False:
+        return linked, content
+    return _examine_patiently(line, event, previous)
+
+
+def continues(line: bytes, event: Recorded, previous: bytes) -> bool:
+    """Whether a whole line may be kept as the next one: not shown to be other than it was written."""
+    linked, content = examine(line, event, previous)
+    return linked is not False and content is not False
+
+
+def leaf(fields: dict[str, Any], content_keys: AbstractSet[str]) -> bytes:
+    """What the hash commits to of a line with these keys. Raises NotCanonical."""
+    left_out = {*content_keys, "salt", "hash"}
+    return canonical({key: value for key, value in fields.items() if key not in left_out})
+
+
+def content_digest(fields: dict[str, Any], content_keys: AbstractSet[str]) -> str:
+    """The digest of the words of a line with these keys. Raises NotCanonical, ValueError for a bad salt."""
+    words = {key: fields[key] for key in content_keys if key in fields}
+    return hashlib.sha256(bytes.fromhex(str(fields["salt"])) + canonical(words)).hexdigest()
+
+
+def seal(
+    fields: dict[str, Any], content_keys: AbstractSet[str], *, salt: bytes, previous: bytes
+) -> tuple[bytes, bytes]:
+    """The line of an event (without line feed) and its hash.
+
+    fields     all keys of the event but salt, content_digest and hash; consumed.
+    previous   the 32 bytes of the hash before.
+
+    The line is the leaf's members in canonical order, then hash, salt, and the content's members in
+    canonical order: whoever checks it can cut both preimages out of the line as they are.
+    Raises UnicodeEncodeError for a lone surrogate.
+    """
+    content = {key: fields.pop(key) for key in content_keys if key in fields}
+    words = b""
+    if content:
+        words = canonical_trusted(content)
+        fields["content_digest"] = hashlib.sha256(salt + words).hexdigest()
+    leaf_bytes = canonical_trusted(fields)
+    link = hashlib.sha256(previous + leaf_bytes)
+    line = b'%b,"hash":"%b"' % (leaf_bytes[:-1], link.hexdigest().encode())
+    if content:
+        return b'%b,"salt":"%b",%b' % (line, salt.hex().encode(), words[1:]), link.digest()
+    return line + b"}", link.digest()
+
+
+def _examine_as_written(line: bytes, event: Recorded, previous: bytes) -> tuple[bool, bool | None]:
+    """Cut both preimages out of a line that has the form `seal` gives. False only means: look again."""
+    at = line.find(_HASH_KEY)
+    if at < 0 or hashlib.sha256(previous + line[:at] + b"}").hexdigest() != event.hash:
+        return False, False
+    rest = line[at + len(_HASH_KEY) + HASH_LENGTH :]
+    if rest == b'"}':
+        return True, None if event.content_digest else True
+    words_at = len(_SALT_KEY) + 2 * SALT_BYTES
+    if not rest.startswith(_SALT_KEY) or rest[words_at : words_at + 2] != b'",':
+        return False, False
+    words = hashlib.sha256(bytes.fromhex(event.salt) + b"{" + rest[words_at + 2 :])
+    return True, words.hexdigest() == event.content_digest
+
+
+def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[bool, bool | None]:
+    """Recompute both from the line's keys, for a line that something spelled anew (CRLF, spaces, order)."""
+    fields = read_fields(line)
+    if not isinstance(fields, dict) or _has_double_keys(line):
+        return False, False
+    content_keys = TYPES[event_name(event)].CONTENT
+    try:
+        linked = hashlib.sha256(previous + leaf(fields, content_keys)).hexdigest() == event.hash
+    except NotCanonical:
+        return False, False
+    has_words = not content_keys.isdisjoint(fields)
+    if not has_words and not event.salt:
+        return linked, None if event.content_digest else True
+    try:
+        return linked, content_digest(fields, content_keys) == event.content_digest
+    except (KeyError, ValueError):
+        return linked, False
+
+
+def _has_double_keys(line: bytes) -> bool:
+    """Two readers may take two different values of a key that is there twice."""
+    double = False
+
+    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal double
+        kept = dict(pairs)
+        double = double or len(kept) < len(pairs)
+        return kept
+
+    json.loads(line.decode("utf-8-sig"), object_pairs_hook=keep)
+    return double
+
+
+def _finding(kind: str, line_no: int, offset: int, message: str) -> Finding:
+    return Finding(kind=kind, line_no=line_no, offset=offset, message=message)

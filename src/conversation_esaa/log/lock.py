@@ -1,0 +1,135 @@
+"""One writer at a time: an operating-system lock on `run/write.lock`.
+
+The lock dies with its holder, so nothing has to judge whether one is stale; the file stays and is never
+unlinked, because a file that is removed while another waits on it locks nobody out. What is written into
+it (pid, host, since, purpose) is for the person who waits, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import random
+import socket
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from conversation_esaa.errors import ConversationError, LockTimeout
+from conversation_esaa.log.files import make_private_directory, open_file, unreadable, write_all
+from conversation_esaa.timestamps import to_utc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_HELD_BY_ANOTHER = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, getattr(errno, "EDEADLK", -1)}
+_NOT_HERE = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
+_HOLDER_BYTES = 4096
+_WINDOWS_LOCK_AT = 1 << 30  # a byte far behind the holder's words: Windows locks hinder reading
+
+
+class LockUnsupported(ConversationError):
+    """The file system of the store has no locks that work."""
+
+    code = "log.lock_unsupported"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"the file system of {path} cannot lock files, so two writers could mix their events",
+            hint="Keep the workspace's .conversation-esaa/ on a local disk; `conversation-esaa doctor` checks it.",
+        )
+
+
+@contextlib.contextmanager
+def held(path: Path, *, purpose: str, wait_s: float) -> Iterator[None]:
+    """Hold the lock while the context lasts. Its directory is created, its directory's parent is not.
+
+    wait_s   how long to wait for its holder; 0 asks once.
+
+    Two writers of one process exclude each other too. Raises LockTimeout, LockUnsupported,
+    LogUnreadable.
+    """
+    try:
+        make_private_directory(path.parent)
+        descriptor = open_file(path, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    try:
+        _acquire(descriptor, path, wait_s)
+        _write_holder(descriptor, purpose)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)  # gives the lock back
+
+
+def holder(path: Path) -> str:
+    """Who wrote into the lock file last, in words: `pid 4711 on build-3 (sync, since …)`."""
+    try:
+        descriptor = open_file(path, os.O_RDONLY)
+        try:
+            told = json.loads(os.read(descriptor, _HOLDER_BYTES))
+        finally:
+            os.close(descriptor)
+        pid, host, purpose, since = (told[key] for key in ("pid", "host", "purpose", "since"))
+    except (OSError, ConversationError, ValueError, KeyError, TypeError, RecursionError):
+        return "another process"
+    return f"pid {_plain(pid)} on {_plain(host)} ({_plain(purpose)}, since {_plain(since)})"
+
+
+def _acquire(descriptor: int, path: Path, wait_s: float) -> None:
+    deadline = time.monotonic() + wait_s
+    pause_s = 0.002
+    while not _try(descriptor, path):
+        left_s = deadline - time.monotonic()
+        if left_s <= 0:
+            raise LockTimeout(
+                f"{holder(path)} is writing to the log and did not finish within {wait_s:g} s",
+                hint="Nothing was written. Try again; the lock goes away with that process.",
+            )
+        time.sleep(min(left_s, pause_s * (0.5 + random.random())))  # noqa: S311  # jitter, not a secret
+        pause_s = min(0.05, pause_s * 1.5)
+
+
+def _try(descriptor: int, path: Path) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(descriptor, _WINDOWS_LOCK_AT, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _HELD_BY_ANOTHER:
+            return False
+        if error.errno in _NOT_HERE:
+            raise LockUnsupported(path) from error
+        raise unreadable(path, error) from error
+    return True
+
+
+def _write_holder(descriptor: int, purpose: str) -> None:
+    told = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": to_utc(datetime.now(UTC)),
+        "purpose": purpose,
+    }
+    with contextlib.suppress(OSError):  # a full disk must not take the lock away
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        write_all(descriptor, json.dumps(told).encode())
+
+
+def _plain(value: object) -> str:
+    return "".join(char for char in str(value)[:80] if char.isprintable())
