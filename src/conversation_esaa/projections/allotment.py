@@ -1,0 +1,79 @@
+"""Sharing out a number of tokens: who gets room first, and what is counted as left out.
+
+Pure arithmetic over texts that are ready: sections of items, each item in sizes from short to full, and a
+plan that says in which order they get room. Nothing is cut here, only chosen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from conversation_esaa.text import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Section(NamedTuple):
+    """A heading and what can stand below it."""
+
+    key: str
+    heading: str  # with its line feeds
+    items: Sequence[Sequence[str]]  # the most important first; each item's texts from short to full
+    rest: Callable[[int], str]  # the line that says that so many items are left out, and how to see them
+
+
+class Grant(NamedTuple):
+    """A step of the plan: the first `items` of a section may have this size."""
+
+    key: str
+    items: int
+    size: int  # 0 is the shortest; an item without that many sizes has its fullest
+
+
+class Allotted(NamedTuple):
+    """What a section got."""
+
+    section: Section
+    sizes: list[int]  # of its first items; the others are left out
+
+    @property
+    def left_out(self) -> int:
+        """How many items did not get any room."""
+        return len(self.section.items) - len(self.sizes)
+
+    @property
+    def text(self) -> str:
+        """The heading and the items; "" when none got room."""
+        chosen = [item[size] for item, size in zip(self.section.items, self.sizes, strict=False)]
+        return self.section.heading + "".join(chosen) if chosen else ""
+
+
+def allot(sections: Sequence[Section], plan: Sequence[Grant], room: int) -> list[Allotted]:
+    """Give `room` tokens to the items, in the order of the plan.
+
+    Room for the lines about what is left out is set aside from the start, and comes back when a section is
+    shown whole. A step that does not fit ends there: of one section no later item overtakes an earlier
+    one. Since `tokens` of two texts together are never more than of both apart, the sum is kept whatever
+    the texts say; when `room` is too small even for those lines, nothing is given.
+    """
+    given = {section.key: Allotted(section, []) for section in sections}
+    set_aside = {s.key: tokens(s.rest(len(s.items))) for s in sections if s.items}
+    left = room - sum(set_aside.values())
+    for grant in plan:
+        section, sizes = given[grant.key]
+        for index, item in enumerate(section.items[: grant.items]):
+            size = min(grant.size, len(item) - 1)
+            cost = tokens(item[size])
+            if index < len(sizes):
+                if sizes[index] >= size:
+                    continue
+                cost -= tokens(item[sizes[index]])
+            else:
+                cost += tokens(section.heading) if index == 0 else 0
+                cost -= set_aside[section.key] if index == len(section.items) - 1 else 0
+            if cost > left:
+                break
+            left -= cost
+            sizes[index : index + 1] = [size]
+    return list(given.values())

@@ -1,0 +1,105 @@
+"""All read models: one pass over the log, and a table of what can be written from it.
+
+A new read model is one file here, one line in READ_MODELS, one golden file. The value is what a cache may
+keep: `fold` from a stored State over the lines behind it gives what a fold of the whole log gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from conversation_esaa.errors import UnknownName
+from conversation_esaa.events import ConversationTurn, DecisionRecorded, Entry
+from conversation_esaa.ids import AgentId, DecisionId, TaskId, TopicId
+from conversation_esaa.projections import conversation, decisions, goal, handoff, state, tasks, topics
+from conversation_esaa.projections.conversation import Conversation
+from conversation_esaa.projections.decisions import Decision
+from conversation_esaa.projections.goal import Goal
+from conversation_esaa.projections.tasks import Task
+from conversation_esaa.projections.topics import Topic
+
+if TYPE_CHECKING:
+    from conversation_esaa.events import Head
+
+VERSION = 1
+"""Of State's shape and of what folding means. A stored State of another version is folded anew."""
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """What all read models are rendered from. Nothing in it is an unmasked secret. Goes through JSON."""
+
+    decisions: Mapping[DecisionId, Decision] = {}
+    tasks: Mapping[TaskId, Task] = {}
+    topics: Mapping[TopicId, Topic] = {}
+    goals: tuple[Goal, ...] = ()
+    conversation: Conversation = conversation.EMPTY
+    seq: int = 0  # of the last line that was folded
+    version: int = VERSION
+
+
+def fold(entries: Iterable[Entry], start: State | None = None) -> State:
+    """The state behind `entries`, in one pass.
+
+    entries   visible lines in log order, from the one after `start`.
+    start     an earlier fold to go on from; None begins anew. It is not changed.
+    """
+    start = start or State()
+    decided, promised, indexed = dict(start.decisions), dict(start.tasks), dict(start.topics)
+    goals, seq = start.goals, start.seq
+    listener = conversation.Listener(start.conversation)
+    for entry in entries:
+        event = entry.event
+        seq = event.seq or seq
+        listener.hear(event)
+        if isinstance(event, ConversationTurn) and not event.topic_ids:
+            continue  # nearly every line
+        if isinstance(event, DecisionRecorded):
+            event = decisions.named(event, decided)
+        decisions.apply(decided, event)
+        tasks.apply(promised, event)
+        topics.apply(indexed, event)
+        goals = goal.step(goals, event)
+    return State(
+        decisions=decided,
+        tasks=promised,
+        topics=indexed,
+        goals=goals,
+        conversation=listener.conversation(),
+        seq=seq,
+    )
+
+
+Resume = Callable[[AgentId, str], str]
+
+
+def no_resume(agent: AgentId, session_id: str) -> str:  # noqa: ARG001
+    """For callers that do not know how agents take a session up again."""
+    return ""
+
+
+Render = Callable[[State, "Head", Resume], str]
+
+READ_MODELS: dict[str, Render] = {
+    "handoff.md": lambda value, head, resume: handoff.render(value, head, resume=resume),
+    "state.md": lambda value, head, _: state.render(value, head),
+    "decisions.md": lambda value, head, _: decisions.render(
+        value.decisions, head, topics.of_decisions(value.topics)
+    ),
+    "tasks.json": lambda value, head, _: tasks.render(value.tasks, head, topics.of_tasks(value.topics)),
+    "topics.md": lambda value, head, _: topics.render(value.topics, head),
+    "topics.json": lambda value, head, _: topics.render_json(value.topics, head, value.decisions),
+}
+
+
+def render(name: str, value: State, head: Head, *, resume: Resume = no_resume) -> str:
+    """The text of one read model: same state and head, same bytes. Raises UnknownName.
+
+    head     what `value` was folded from; it is printed in the text.
+    resume   the shell command that takes a session up again, "" where there is none.
+    """
+    if name not in READ_MODELS:
+        raise UnknownName("read model", name, known=tuple(READ_MODELS))
+    return READ_MODELS[name](value, head, resume)

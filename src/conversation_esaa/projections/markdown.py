@@ -1,0 +1,70 @@
+"""The marks that our Markdown is made of, and how a value gets between them without becoming one.
+
+Sentences go through `text.inline` and `text.quote`. Here is what both are too coarse for: ids, branches,
+paths and commands, which a reader wants to copy as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from conversation_esaa.text import inline, masked
+from conversation_esaa.timestamps import parse_utc
+
+if TYPE_CHECKING:
+    from conversation_esaa.events import Head
+
+UNKNOWN_TIME = "at an unknown time"
+NO_WORDS = "(its words were removed)"
+
+_TOKEN = re.compile(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,-]{0,199}")
+_COMMAND = re.compile(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,' -]{0,299}")
+_ID = re.compile(r"[A-Z]{1,8}-[0-9]{1,9}")
+
+
+def notice(schema: str, head: Head) -> str:
+    """The first line of a Markdown read model: what it is, what it was built from, who rebuilds it."""
+    return (
+        f"<!-- {schema} | log seq={head.seq} hash={head.hash or 'none'} | "
+        f"generated, do not edit: `conversation-esaa project` rebuilds it -->"
+    )
+
+
+def code(value: str) -> str:
+    """An id, branch, path, model: as a code span when it is a plain word, else as escaped text."""
+    if _TOKEN.fullmatch(value) and masked(value) == value:
+        return f"`{value}`"
+    return inline(value, limit=80) or "(none)"
+
+
+def command(line: str) -> str:
+    """A shell command as a code span, so that it can be copied; escaped text when it has odd characters."""
+    if _COMMAND.fullmatch(line) and masked(line) == line:
+        return f"`{line}`"
+    return inline(line, limit=200)
+
+
+def label(name: str) -> str:
+    """DEC-0001, CONV-001, TOP-001. Old logs may hold any string there; that one is escaped."""
+    return name if _ID.fullmatch(name) else inline(name, limit=40) or "(no id)"
+
+
+def moment(ts: str) -> str:
+    """A time as the log has it."""
+    return parse_utc(ts) or UNKNOWN_TIME
+
+
+def words(value: str | None, *, limit: int) -> str:
+    """Somebody's sentence on one line."""
+    return inline(value or "", limit=limit) or NO_WORDS
+
+
+def who(agent_id: str | None, actor: str) -> str:
+    """The agent that curated, or the role when no agent is named."""
+    return code(agent_id) if agent_id else code(actor or "unknown")
+
+
+def more(count: int, what: str, how: str) -> str:
+    """What was left out, and what shows it."""
+    return f"- … and {count} more {what}: {how}"
