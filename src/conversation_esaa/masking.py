@@ -1,0 +1,253 @@
+"""Secrets in what people and agents said: where they are, and the text without them.
+
+Pure. Nothing is written unmasked but the log itself; everything that leaves it passes here (by the door
+of `text.py`). The rules are data, see `masking_rules.py`; what they find and what they cannot find is
+told in docs/reference/masking.md.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conversation_esaa.masking_rules import Rule
+
+_PASSES = 4
+
+
+class Finding(NamedTuple):
+    """A secret: characters `start` to `end` (exclusive) of the text."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def mask(text: str) -> str:
+    """`text` with `[REDACTED:kind]` where secrets were; the same object when there are none.
+
+    Masking what was masked changes nothing. What a marker replaces can bring two parts together that
+    are a secret only then, so a changed text is looked at again, at most four times in all.
+    """
+    for _ in range(_PASSES):
+        findings = find(text)
+        if not findings:
+            break
+        text = _replaced(text, findings)
+    return text
+
+
+def find(text: str) -> list[Finding]:
+    """The secrets of `text` in order, none overlapping another.
+
+    The whole text is looked at, not line by line: a key in PEM form runs over many. Where two rules
+    meet, the finding covers both and has the kind of the one that starts first (the longer one when
+    both start together). Time is linear in the length of `text`.
+    """
+    # The only character whose lower case has another length would shift all positions behind it.
+    lowered = (text if text.isascii() else text.replace("\u0130", "I")).lower()
+    rules = _rules()
+    found: list[Finding] = []
+    words = "\n".join([word for word in lowered.split() if len(word) >= rules.shortest_token])
+    for rule in rules.tokens:
+        if any(literal in words for literal in rule.literals):
+            found += _matches(rule, text, lowered, whole=True)
+    for rule in rules.phrases:
+        found += _matches(rule, text, lowered, whole=False)
+    return _merged(found) if found else found
+
+
+def _matches(rule: _Compiled, text: str, lowered: str, *, whole: bool) -> Iterator[Finding]:
+    """What one rule finds. `whole`: what its pattern matched is one word, so that nothing else of its kind
+    begins inside it, also when it turns out to be a placeholder. This keeps unbounded repeats linear.
+    """
+    for literal in rule.literals:
+        at = lowered.find(literal)
+        while at >= 0:
+            start = at + 1
+            match = rule.match(text, at)
+            if match:
+                finding = _finding(rule, match)
+                if finding:
+                    yield finding
+                if finding or whole:
+                    start = max(start, match.end())
+            at = lowered.find(literal, start)
+
+
+def _finding(rule: _Compiled, match: re.Match[str]) -> Finding | None:
+    group = next((name for name in rule.groups if match[name] is not None), 0)
+    value = match[group]
+    if value.startswith("[REDACTED:") or not rule.check(value, match):
+        return None
+    kind = _kind_of_name(match["word"]) if rule.kind == "assigned" else rule.kind
+    return Finding(kind, *match.span(group))
+
+
+def _is_assigned_secret(value: str, match: re.Match[str]) -> bool:
+    """Whether what is given to a name like `password` or `api_key` is the secret itself.
+
+    In quotes a password of four characters is enough; a token or key must look like one. Without quotes
+    it may be a variable, a call or a word of a sentence, so it must have a digit or something else that
+    no variable has, unless it is set as a file of environment variables does: `DB_PASSWORD=…`.
+    """
+    word, separator = match["word"], match["separator"]
+    chosen_by_people = word[0] in "pPsS"  # pass…, pwd, secret
+    encoded = _looks_encoded(value)
+    mixed = _has_digit(value) and _has_letter(value)
+    if match["quote"] is not None:
+        if _rules().no_value(value):
+            return False
+        if any(character.isspace() for character in value):
+            return word.lower() == "passphrase"
+        if chosen_by_people:
+            return len(value) >= 4
+        return (len(value) >= 8 and mixed) or (len(value) >= 20 and encoded)
+    if match.string[match.end() : match.end() + 1] in {"(", "[", "{"}:
+        return False  # a call, or the beginning of something bigger
+    if _rules().no_bare_value(value):
+        return False
+    if not chosen_by_people:
+        shortest = 20 if separator in {"is", "was", "to"} else 8 if separator == "=" else 12
+        return (len(value) >= shortest and mixed) or (len(value) >= 24 and encoded)
+    return (
+        (len(value) >= 6 and _has_digit(value))
+        or (len(value) >= 4 and mixed and word[0] in "pP")
+        or (len(value) >= 6 and _has_letter(value) and _SYMBOL.search(value) is not None)
+        or (len(value) >= 4 and separator == "=" and word.isupper())
+    )
+
+
+def _kind_of_name(word: str) -> str:
+    lowered = word.lower()
+    if lowered.startswith(("pass", "pwd")):
+        return "password"
+    return {"key": "api-key", "_auth": "authorization"}.get(lowered, lowered)
+
+
+_SYMBOL = re.compile(r"[!@#$%^*?+~](?!$)")
+_DIGIT = re.compile("[0-9]")
+_LETTER = re.compile("[A-Za-z]")
+
+
+def _has_digit(value: str) -> bool:
+    return _DIGIT.search(value) is not None
+
+
+def _has_letter(value: str) -> bool:
+    return _LETTER.search(value) is not None
+
+
+def _looks_encoded(value: str) -> bool:
+    """Has a digit or a `=`, or small and large letters mixed, as base64 has and a word has not."""
+    return (
+        _has_digit(value)
+        or value.endswith("=")
+        or not (value.islower() or value.isupper() or value.istitle())
+    )
+
+
+def _is_given(value: str, _match: re.Match[str]) -> bool:
+    return not _rules().no_value(value)
+
+
+def _is_mixed(value: str, match: re.Match[str]) -> bool:
+    return _has_digit(value) and _has_letter(value) and _is_given(value, match)
+
+
+def _is_encoded(value: str, match: re.Match[str]) -> bool:
+    return _looks_encoded(value) and _is_given(value, match)
+
+
+def _is_base64(value: str, _match: re.Match[str]) -> bool:
+    return value.endswith("=") or (_has_digit(value) and not (value.islower() or value.isupper()))
+
+
+def _is_in_url(value: str, _match: re.Match[str]) -> bool:
+    return not _rules().no_url_value(value)
+
+
+def _is_option_value(value: str, match: re.Match[str]) -> bool:
+    return _has_digit(value) and _is_assigned_secret(value, match)
+
+
+CHECKS: dict[str, Callable[[str, re.Match[str]], bool]] = {
+    "": lambda _value, _match: True,
+    "given": _is_given,  # no placeholder, no reference
+    "mixed": _is_mixed,  # and has letters and digits
+    "encoded": _is_encoded,  # and is no plain word
+    "base64": _is_base64,
+    "url": _is_in_url,  # a password like `password` counts here
+    "assigned": _is_assigned_secret,
+    "option": _is_option_value,
+}
+
+
+def _merged(found: list[Finding]) -> list[Finding]:
+    found.sort(key=lambda finding: (finding.start, -finding.end))
+    merged = found[:1]
+    for finding in found[1:]:
+        last = merged[-1]
+        if finding.start >= last.end:
+            merged.append(finding)
+        elif finding.end > last.end:
+            merged[-1] = last._replace(end=finding.end)
+    return merged
+
+
+def _replaced(text: str, findings: list[Finding]) -> str:
+    def parts() -> Iterator[str]:
+        at = 0
+        for kind, start, end in findings:
+            yield text[at:start]
+            yield f"[REDACTED:{kind}]"
+            at = end
+        yield text[at:]
+
+    return "".join(parts())
+
+
+class _Compiled(NamedTuple):
+    kind: str
+    literals: tuple[str, ...]
+    match: Callable[[str, int], re.Match[str] | None]
+    groups: tuple[str, ...]  # those that may hold the secret
+    check: Callable[[str, re.Match[str]], bool]
+
+
+class _Rules(NamedTuple):
+    tokens: tuple[_Compiled, ...]
+    phrases: tuple[_Compiled, ...]
+    shortest_token: int
+    no_value: Callable[[str], object]
+    no_bare_value: Callable[[str], object]
+    no_url_value: Callable[[str], object]
+
+
+@cache
+def _rules() -> _Rules:
+    """The rules, compiled when the first text comes: importing this module stays cheap."""
+    from conversation_esaa import masking_rules as data
+
+    return _Rules(
+        tokens=tuple(map(_compiled, data.TOKENS)),
+        phrases=tuple(map(_compiled, data.PHRASES)),
+        shortest_token=data.SHORTEST_TOKEN,
+        no_value=_any_of(data.PLACEHOLDERS + data.REFERENCES),
+        no_bare_value=_any_of(data.PLACEHOLDERS + data.REFERENCES + data.NAMES),
+        no_url_value=_any_of(data.PLACEHOLDERS[:1] + data.REFERENCES[:5]),
+    )
+
+
+def _compiled(rule: Rule) -> _Compiled:
+    pattern = re.compile(rule.pattern)
+    groups = tuple(name for name in ("secret", "bare") if name in pattern.groupindex)
+    return _Compiled(rule.kind, rule.literals, pattern.match, groups, CHECKS[rule.check])
+
+
+def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)).fullmatch

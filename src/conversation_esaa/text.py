@@ -1,0 +1,335 @@
+"""The conversation's words on their way out: masked, visible, and unable to pose as anything of ours.
+
+Text from a conversation is data. Whoever puts it into a read model or an answer takes one of these doors:
+
+    quote     a block of its own           inline    a part of one line of Markdown
+    masked    a value in JSON              terminal  a person's screen (not masked: it is their own text)
+
+All are pure, take any string (lone surrogates too) and give text that can be encoded as UTF-8. No class
+of the running Python's Unicode tables decides anything, so that equal text gives equal bytes anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.masking import mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SUMMARY_CHARACTERS = 200
+
+_SLACK = 4_096
+"""How far behind a limit a secret that begins before it may need to be looked at."""
+
+
+def summary(text: str) -> str:
+    """The first 200 characters, each run of whitespace one blank; no ellipsis. Costs one pass at most."""
+    words = text.split(None, SUMMARY_CHARACTERS)  # so many words are more characters than that
+    return " ".join(words)[:SUMMARY_CHARACTERS]
+
+
+def masked(text: str) -> str:
+    """`text` with `[REDACTED:kind]` where secrets were, and otherwise as it was said."""
+    return mask(text)
+
+
+def excerpt(text: str, limit: int) -> str:
+    """`text`, or its beginning and ` [… N characters left out]`, N counting what is not shown.
+
+    limit   characters (code points) of the beginning, at least 1. The cut does not go through what a
+            reader sees as one character, unless that alone is longer than the limit.
+    """
+    return _cut(text, limit, beyond=0)
+
+
+def quote(text: str, *, limit: int | None = None) -> str:
+    """A fenced block that holds `text` and cannot be left from inside; ends with a line feed.
+
+    Secrets are masked, controls and invisible characters are shown (`␛`, `⟨U+202E⟩`), marks that a model
+    or one of our readers could take for structure (`<system-reminder>`, `<|im_start|>`, `Human:` at the
+    start of a line, our own markers) get other brackets, and the fence is longer than any inside.
+    Everything else stays verbatim, blank lines and trailing spaces too.
+
+    limit   characters of the text after masking, see `excerpt`; None for all of it.
+    """
+    window, beyond = _window(text, limit)
+    shown = _without_structure(_visible(mask(window)))
+    if limit is not None:
+        shown = _cut(shown, limit, beyond=beyond)
+    longest = max(map(len, _BACKTICKS.findall(shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    end = "" if not shown or shown.endswith("\n") else "\n"
+    return f"{fence}text\n{shown}{end}{fence}\n"
+
+
+def inline(text: str, *, limit: int | None = None) -> str:
+    """One line of Markdown that shows `text` and does nothing else; "" for blank text.
+
+    As `quote`, and each run of whitespace is one blank, and what could begin a link, an image, a heading,
+    a list, a table cell, HTML, emphasis, code or an address that turns into a link is escaped.
+
+    limit   characters before escaping, `…` included when something was cut; None for all of it.
+    """
+    if limit is None:
+        window, beyond = text, 0
+    else:  # blanks fold, so a window in characters of the text may end early: it is cut there then
+        window, beyond = _window(text, 4 * limit)
+    shown = _without_structure(" ".join(_visible(mask(window), keep="").split()))
+    if limit is not None and (beyond or len(shown) > limit):
+        shown = shown[: _boundary(shown, limit - 1)].rstrip() + "…"
+    return _escaped(shown)
+
+
+def terminal(text: str) -> str:
+    """`text` for a person's screen: no control, no direction override, nothing invisible takes effect.
+
+    TAB and LF survive, CR LF becomes LF. Secrets are shown: callers for whom that is wrong mask first.
+    """
+    return _visible(text)
+
+
+def tokens(text: str) -> int:
+    """How many tokens a model may count for `text`, rather too many than too few; needs no tokenizer.
+
+    Weights in 24ths of a token: an ASCII letter 7, a digit 16, a blank 2, other ASCII 18, and 14 for each
+    byte of UTF-8 beyond ASCII (an accented or Cyrillic letter 28, a Chinese character 42, an emoji 56).
+    The sum is rounded up, so tokens(a + b) <= tokens(a) + tokens(b): parts that fit a budget one by one
+    fit it together.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    beyond_ascii = len(data.translate(None, _ASCII))
+    letters = len(data) - len(data.translate(None, _LETTERS))
+    digits = len(data) - len(data.translate(None, _DIGITS))
+    blanks = data.count(b" ")
+    others = len(data) - beyond_ascii - letters - digits - blanks
+    twenty_fourths = 7 * letters + 16 * digits + 2 * blanks + 18 * others + 14 * beyond_ascii
+    return -(-twenty_fourths // 24)
+
+
+def strip_private(text: str) -> tuple[str, bool]:
+    """`text` without `<private>…</private>` and what is inside, and whether something was taken out.
+
+    Any case, attributes allowed, nested; a tag that is never closed goes to the end of the text. Tags in
+    a code fence count too: what was meant to stay private must not depend on how Markdown is read. What
+    remains is joined as it is; tags that only arise by joining count as well.
+    """
+    if not _has_private(text):
+        return text, False
+    removed = False
+    for _ in range(_PRIVATE_PASSES):
+        remaining = _outside_private(text, last=False)
+        if remaining == text:
+            return text, removed
+        text, removed = remaining, True
+    return _outside_private(text, last=True), True
+
+
+# Private parts
+
+_PRIVATE_PASSES = 4
+_PRIVATE = re.compile(
+    r"<[ \t\n]{0,8}(/?)[ \t\n]{0,8}private(?:[\s/][^<>]{0,200})?>", re.IGNORECASE | re.ASCII
+)
+
+
+def _has_private(text: str) -> bool:
+    return _PRIVATE.search(text) is not None
+
+
+def _outside_private(text: str, *, last: bool) -> str:
+    """One pass. `last`: the first tag begins what is private to the end, whatever closes it."""
+    kept: list[str] = []
+    depth = at = 0
+    for tag in _PRIVATE.finditer(text):
+        closing = bool(tag[1])
+        if depth == 0:
+            if closing:
+                continue  # closes nothing: a word like any other
+            kept.append(text[at : tag.start()])
+            if last:
+                return "".join(kept)
+        depth += -1 if closing else 1
+        if depth == 0:
+            at = tag.end()
+    if depth == 0:
+        kept.append(text[at:])
+    return "".join(kept)
+
+
+# What cannot be seen is shown
+
+_INVISIBLE = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without TAB and LF, DEL, C1
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\uffff"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_TO_SHOW = re.compile(f"[{_INVISIBLE}]")
+_PICTURES = {**{code: chr(0x2400 + code) for code in range(0x20)}, 0x7F: "␡"}
+_JOINERS = "\u200c\u200d"
+_SELECTORS = "\ufe0e\ufe0f"
+
+
+def _visible(text: str, *, keep: str = "\t\n") -> str:
+    """`text` with controls as pictures (ESC is `␛`) and what is invisible by number (`⟨U+200B⟩`).
+
+    Kept are the characters of `keep`, CR LF as LF, and what scripts and emoji need: one joiner between two
+    characters beyond ASCII, one presentation selector behind a character that can be seen.
+    """
+    text = without_surrogates(text).replace("\r\n", "\n")
+    if keep != "\t\n":
+        text = text.replace("\t", " ").replace("\n", " ").replace("\r", " ")
+    return _TO_SHOW.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    character, text = found[0], found.string
+    before, after = text[max(found.start() - 1, 0) : found.start()], text[found.end() : found.end() + 1]
+    if character in _JOINERS and _joins(before) and _joins(after):
+        return character
+    if character in _SELECTORS and before and before > " " and not _TO_SHOW.match(before):
+        return character
+    code = ord(character)
+    return _PICTURES.get(code) or f"⟨U+{code:04X}⟩"
+
+
+def _joins(character: str) -> bool:
+    return character > "\x7f" and (character in _SELECTORS or not _TO_SHOW.match(character))
+
+
+# What could pose as structure gets other brackets
+
+_TAGS = (
+    "system|developer|user|assistant|human|ai|model|tool|function|context|conversation|transcript|handoff|quote|"
+    "instructions?|environment_context|permissions|persisted-output|task-notification|local-command|command-name|"
+    "command-message|command-args|hook_context|user-prompt-submit-hook|user_query|user_instructions|thinking|"
+    "reasoning|analysis|invoke|parameter|antml|result|results|document|documents|search_results|important|"
+    "critical|memory|skill|start_of_turn|end_of_turn|bos|eos|begin_of_text|sys|policy|rules|prompt|output|turn_aborted"
+)
+_TAG = re.compile(
+    rf"<(\s{{0,8}}/?\s{{0,8}}(?:{_TAGS})(?:[-_:.][A-Za-z0-9_:.-]{{0,64}})?(?=[\s/>]|$)[^<>\n]{{0,120}})(>?)",
+    re.IGNORECASE | re.ASCII,
+)
+_SPECIAL_TOKEN = re.compile(r"<(?=[|｜])|(?<=[|｜])>|<(?=<\s{0,4}/?SYS)|(?<=SYS>)>", re.IGNORECASE | re.ASCII)
+_INST = re.compile(
+    r"\[(\s{0,4}/?\s{0,4}(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS))\]",
+    re.IGNORECASE | re.ASCII,
+)
+_ROLE = re.compile(
+    r"^([ \t>#*_-]{0,12})(Human|User|Assistant|System|Developer|AI|Model|Tool|Function|H|A)(?=[*_ \t]{0,4}[:：])",
+    re.IGNORECASE | re.ASCII | re.MULTILINE,
+)
+_OURS = re.compile(r"\[(?=\s{0,4}/?\s{0,4}(?:end |begin )?conversation-esaa)", re.IGNORECASE | re.ASCII)
+
+
+def _without_structure(text: str) -> str:
+    if "<" in text or ">" in text:
+        text = _SPECIAL_TOKEN.sub(lambda found: "‹" if found[0] == "<" else "›", text)
+        text = _TAG.sub(lambda found: f"‹{found[1]}{'›' if found[2] else ''}", text)
+    if "[" in text:
+        text = _OURS.sub("‹", _INST.sub(r"‹\1›", text))
+    if ":" in text or "：" in text:
+        text = _ROLE.sub(r"\1‹\2›", text)
+    return text
+
+
+# Markdown
+
+_BACKTICKS = re.compile("`+")
+_MARKUP = re.compile(
+    r"[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[<>]|&(?=[#A-Za-z])|!(?=\[)|^[#+=-]|^([0-9]{1,9})(?=[.)])"
+)
+_ADDRESS = re.compile(r":(?=//)|(?i:(?<=www))\.|@|(?i:(?<=mailto)|(?<=xmpp)):")
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+
+
+def _escaped(line: str) -> str:
+    def escape(found: re.Match[str]) -> str:
+        if found[1] is not None:  # a number that would begin an ordered list
+            return f"{found[1]}\\"
+        return _ENTITIES.get(found[0]) or f"\\{found[0]}"
+
+    line = _MARKUP.sub(escape, line)
+    return _ADDRESS.sub(lambda found: f"\\{found[0]}", line)
+
+
+# Cutting
+
+
+def _window(text: str, limit: int | None) -> tuple[str, int]:
+    """As much of `text` as can matter for its first `limit` characters, and how many are behind it."""
+    if limit is None or len(text) <= limit + _SLACK:
+        return text, 0
+    return text[: limit + _SLACK], len(text) - limit - _SLACK
+
+
+def _cut(text: str, limit: int, *, beyond: int) -> str:
+    if len(text) <= limit and not beyond:
+        return text
+    at = _boundary(text, limit)
+    head = text[: at if at < limit or text[at - 1 : at].isspace() else _boundary(text, limit - 1)]
+    blank = "" if not head or head[-1].isspace() else " "
+    return f"{head}{blank}[… {len(text) - len(head) + beyond} characters left out]"
+
+
+def _boundary(text: str, limit: int) -> int:
+    """The last place at or before `limit` where a reader sees one character end and another begin.
+
+    `limit` itself when there is none: a character longer than that is cut, not left out whole.
+    """
+    if limit >= len(text):
+        return len(text)
+    limit = max(limit, 0)
+    at = limit
+    while at > 0 and not _is_boundary(text, at):
+        at -= 1
+    return at or limit
+
+
+def _is_boundary(text: str, at: int) -> bool:
+    before, after = text[at - 1], text[at]
+    if after < "\u0300":
+        return not (before == "\r" and after == "\n")
+    if before == "\u200d" or after in _JOINERS or _leads(before):
+        return False
+    if _is_flag_letter(before) and _is_flag_letter(after):
+        start = at
+        while start > 0 and _is_flag_letter(text[start - 1]):
+            start -= 1
+        return (at - start) % 2 == 0
+    return not _extends()(after)
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+# Thai and Lao vowels that are written before their consonant; viramas that join two consonants.
+_leads = re.compile("[\u0e40-\u0e44\u0ec0-\u0ec4\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d]").match
+
+
+@cache
+def _extends() -> Callable[[str], bool]:
+    """Whether a character belongs to the one before it.
+
+    Read from the Unicode 3.2 tables, which every Python carries unchanged, and the blocks of combining
+    marks that came later: two versions of Python must cut at the same place.
+    """
+    import unicodedata
+
+    category = unicodedata.ucd_3_2_0.category
+    later = re.compile(
+        "[\u0e33\u0eb3\u1160-\u11ff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
+        "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
+    ).match
+    return lambda character: later(character) is not None or category(character)[0] == "M"
+
+
+_ASCII = bytes(range(128))
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_DIGITS = b"0123456789"
