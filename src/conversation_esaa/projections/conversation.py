@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conversation_esaa.events import (
+    TYPES,
     ConversationTurn,
     FromSource,
     Recorded,
@@ -24,7 +25,7 @@ from conversation_esaa.events import (
 )
 from conversation_esaa.ids import AgentId, EventId
 from conversation_esaa.projections.injected import without_injected
-from conversation_esaa.text import masked
+from conversation_esaa.text import excerpt, masked
 
 if TYPE_CHECKING:
     from typing import Self
@@ -33,7 +34,10 @@ SESSIONS_KEPT = 5  # per agent, the most recently active
 PARTS_KEPT = 8  # records of one message
 PART_CHARACTERS = 4000  # of one record
 
-UNNAMED = AgentId("unknown")  # legacy lines do not say whose log they come from
+_NAMES: dict[type[Recorded], str] = {kind: name for name, kind in TYPES.items()}
+
+UNNAMED = AgentId("unknown")
+"""Legacy lines that do not say whose log they come from: their turns are counted, and that is all."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +146,8 @@ def last_unanswered(conversation: Conversation) -> Session | None:
 
 def newest_of_each(conversation: Conversation) -> list[Session]:
     """Each agent's most recently active session, the most recent agent first."""
-    newest = [max(voice.sessions.values(), key=_recency) for voice in conversation.voices.values()]
+    voices = conversation.voices.values()
+    newest = [max(voice.sessions.values(), key=_recency) for voice in voices if voice.sessions]
     return sorted(newest, key=_recency, reverse=True)
 
 
@@ -165,7 +170,8 @@ class Listener:
 
     def hear(self, event: Recorded) -> None:
         """One event forward."""
-        name = event_name(event)
+        kind = type(event)
+        name = _NAMES.get(kind) or event_name(event)
         self._counts[name] = self._counts.get(name, 0) + 1
         ts = event.ts
         if event.recorded_at and event.recorded_at < ts:
@@ -205,17 +211,19 @@ class _Voice:
         self.sessions = {known: _Session.thawed(session) for known, session in start.sessions.items()}
 
     def hear(self, event: FromSource, ts: str) -> None:
+        if isinstance(event, ConversationTurn):
+            if event.actor == "user":
+                self.user_turns += 1
+            elif event.actor == "assistant":
+                self.assistant_turns += 1
+        if self.agent == UNNAMED:
+            return  # whether anything was answered cannot be told without a session
         session = self.sessions.get(event.source_session_id)
         if session is None:
             session = _Session(event.source_session_id)
             session.turns = self.session_turns.setdefault(event.source_session_id, 0)
             self.sessions[event.source_session_id] = session
         session.hear(event, ts)
-        if isinstance(event, ConversationTurn):
-            if event.actor == "user":
-                self.user_turns += 1
-            elif event.actor == "assistant":
-                self.assistant_turns += 1
         if len(self.sessions) > SESSIONS_KEPT:
             oldest = min(self.sessions.values(), key=_recency)
             self.session_turns[oldest.session_id] = oldest.turns
@@ -345,9 +353,8 @@ class _Message:
             self.fresh.append(text)
 
     def frozen(self) -> Message:
-        # A secret is masked before the text is cut: half a secret would not be recognised. Our own
-        # handoff is normally taken out by capture; here it would feed on itself.
-        parts = [masked(without_injected(text))[:PART_CHARACTERS] for text in self.fresh]
+        # Masked before it is cut: half a secret would not be recognised.
+        parts = [excerpt(masked(text), PART_CHARACTERS) for text in self.fresh]
         return Message(
             seq=self.seq,
             event_id=self.event_id,
@@ -358,8 +365,11 @@ class _Message:
         )
 
 
-def _said(before: _Message | None, event: ConversationTurn, ts: str) -> _Message:
+def _said(before: _Message | None, event: ConversationTurn, ts: str) -> _Message | None:
+    text = without_injected(event.text)  # normally capture did this; here it would feed on itself
+    if not text and event.text:
+        return before  # our own handoff and nothing else
     if before is None or not event.message_ref or before.message_ref != event.message_ref:
         before = _Message(event.seq, event.event_id, ts, event.message_ref)
-    before.add(event.text)
+    before.add(text)
     return before

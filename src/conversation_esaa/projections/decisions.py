@@ -151,7 +151,7 @@ def _told(decision: Decision, topic_ids: tuple[TopicId, ...]) -> list[str]:
         lines.append(f"- sources: {shown}")
         if len(decision.related_turns) > SOURCES_SHOWN:
             rest = len(decision.related_turns) - SOURCES_SHOWN
-            lines.append(more(rest, "sources", f"`conversation-esaa show {label(decision.id)}`"))
+            lines.append(more(rest, "source", f"`conversation-esaa show {label(decision.id)}`"))
     if topic_ids:
         lines.append(f"- topics: {', '.join(map(label, topic_ids))}")
     if decision.supersedes:

@@ -20,6 +20,7 @@ NO_WORDS = "(its words were removed)"
 
 _TOKEN = re.compile(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,-]{0,199}")
 _COMMAND = re.compile(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,' -]{0,299}")
+_STATUS = re.compile(r"[a-z]+(_[a-z]+)*")
 _ID = re.compile(r"[A-Z]{1,8}-[0-9]{1,9}")
 
 
@@ -50,9 +51,20 @@ def label(name: str) -> str:
     return name if _ID.fullmatch(name) else inline(name, limit=40) or "(no id)"
 
 
+def status(value: str) -> str:
+    """open, in_progress, active, …; a status from an old log may be any string, and is escaped."""
+    return value if _STATUS.fullmatch(value) else inline(value, limit=40) or "(none)"
+
+
 def moment(ts: str) -> str:
     """A time as the log has it."""
     return parse_utc(ts) or UNKNOWN_TIME
+
+
+def minute(ts: str) -> str:
+    """A time to the minute, where every token counts."""
+    parsed = parse_utc(ts)
+    return f"{parsed[:16]}Z" if parsed else UNKNOWN_TIME
 
 
 def words(value: str | None, *, limit: int) -> str:
@@ -65,6 +77,11 @@ def who(agent_id: str | None, actor: str) -> str:
     return code(agent_id) if agent_id else code(actor or "unknown")
 
 
+def counted(count: int, what: str) -> str:
+    """1 turn, 2 turns."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def more(count: int, what: str, how: str) -> str:
     """What was left out, and what shows it."""
-    return f"- … and {count} more {what}: {how}"
+    return f"- … and {counted(count, what)} more: {how}"

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conversation_esaa.projections import conversation, decisions, goal, tasks, topics
-from conversation_esaa.projections.markdown import code, label, moment, more, notice, who, words
+from conversation_esaa.projections.markdown import (
+    code,
+    counted,
+    label,
+    moment,
+    more,
+    notice,
+    status,
+    who,
+    words,
+)
 
 if TYPE_CHECKING:
     from conversation_esaa.events import Head
@@ -40,12 +50,12 @@ def _counts(state: State) -> list[str]:
     talk = state.conversation
     still = len(tasks.open_tasks(state.tasks))
     held = len(decisions.active(state.decisions))
-    lines = [f"- {talk.events} events, {talk.turns} of them turns"]
+    lines = [f"- {counted(talk.events, 'event')}, {counted(talk.turns, 'turn')} among them"]
     if talk.events:
         lines.append(f"- from {moment(talk.first_ts)} to {moment(talk.last_ts)}")
     lines += [
-        f"- {code(agent)}: {voice.user_turns} turns of a person, {voice.assistant_turns} of the agent, "
-        f"in {len(voice.session_turns)} sessions"
+        f"- {code(agent)}: {counted(voice.user_turns, 'turn')} of a person, {voice.assistant_turns} of the agent, "
+        f"in {counted(len(voice.session_turns), 'session')}"
         for agent, voice in talk.voices.items()
     ]
     lines += [
@@ -59,12 +69,12 @@ def _counts(state: State) -> list[str]:
 def _tasks(state: State) -> list[str]:
     still = tasks.open_tasks(state.tasks)
     lines = [
-        f"- {label(task.id)} [{label(task.status)}] {words(task.title, limit=SENTENCE)}"
+        f"- {label(task.id)} [{status(task.status)}] {words(task.title, limit=SENTENCE)}"
         + (f" — next: {words(task.next_step, limit=SENTENCE)}" if task.next_step else "")
         for task in still[:SHOWN]
     ]
     if len(still) > SHOWN:
-        lines.append(more(len(still) - SHOWN, "open tasks", "`conversation-esaa task list`"))
+        lines.append(more(len(still) - SHOWN, "open task", "`conversation-esaa task list`"))
     return lines or ["None."]
 
 
@@ -76,7 +86,7 @@ def _decisions(state: State) -> list[str]:
         for decision in held[:SHOWN]
     ]
     if len(held) > SHOWN:
-        lines.append(more(len(held) - SHOWN, "active decisions", "`.conversation-esaa/decisions.md`"))
+        lines.append(more(len(held) - SHOWN, "active decision", "`.conversation-esaa/decisions.md`"))
     return lines or ["None."]
 
 
@@ -84,11 +94,11 @@ def _topics(state: State) -> list[str]:
     current = topics.active(state.topics)
     ordered = [*current, *(topic for topic in state.topics.values() if topic.status != topics.ACTIVE)]
     lines = [
-        f"- {label(topic.id)} [{label(topic.status)}] {words(topic.title, limit=SENTENCE)}"
+        f"- {label(topic.id)} [{status(topic.status)}] {words(topic.title, limit=SENTENCE)}"
         for topic in ordered[:SHOWN]
     ]
     if len(ordered) > SHOWN:
-        lines.append(more(len(ordered) - SHOWN, "topics", "`conversation-esaa topic list`"))
+        lines.append(more(len(ordered) - SHOWN, "topic", "`conversation-esaa topic list`"))
     return lines or ["None."]
 
 

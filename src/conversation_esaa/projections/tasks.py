@@ -62,7 +62,7 @@ def apply(tasks: dict[TaskId, Task], event: Recorded) -> None:
             tasks[task_id] = Task(
                 id=task_id,
                 title=masked(event.title),
-                status=event.status or TASK_OPEN[0],
+                status=masked(event.status) or TASK_OPEN[0],
                 description=_said(event.description),
                 next_step=_said(event.next_step),
                 created_at=event.ts,
@@ -78,7 +78,7 @@ def apply(tasks: dict[TaskId, Task], event: Recorded) -> None:
             task = tasks[task_id]
             tasks[task_id] = msgspec.structs.replace(
                 task,
-                status=event.status or CLOSED[0],
+                status=masked(event.status) or CLOSED[0],
                 completed_at=event.ts,
                 evidence=_said(event.evidence) or task.evidence,
                 updated_at=event.ts,
@@ -146,7 +146,7 @@ def render(tasks: Tasks, head: Head, topics: Mapping[TaskId, tuple[TopicId, ...]
 def _updated(task: Task, event: TaskUpdated) -> Task:
     """`task` with what `event` states. v1.1 tools wrote empty strings for what was not given."""
     clears = event.v > 1
-    status = event.status or task.status
+    status = masked(event.status or "") or task.status
     completed_at = task.completed_at
     if event.status in CLOSED:
         completed_at = completed_at or event.ts

@@ -25,7 +25,7 @@ from conversation_esaa.events import (
     TopicUpdated,
 )
 from conversation_esaa.ids import DecisionId, EventId, TaskId, TopicId
-from conversation_esaa.projections.markdown import code, label, moment, more, notice, words
+from conversation_esaa.projections.markdown import code, label, moment, more, notice, status, words
 from conversation_esaa.text import masked
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def apply(topics: dict[TopicId, Topic], event: Recorded) -> None:
                 id=event.topic_id,
                 title=masked(event.title),
                 summary=masked(event.summary),
-                status=event.status or ACTIVE,
+                status=masked(event.status) or ACTIVE,
                 created_ts=event.ts,
                 last_ts=event.ts,
                 keywords=tuple(map(masked, event.keywords)),
@@ -113,7 +113,7 @@ def apply(topics: dict[TopicId, Topic], event: Recorded) -> None:
             topics[event.topic_id] = _moved(
                 topics[event.topic_id],
                 event,
-                status=event.status or COMPLETED,
+                status=masked(event.status) or COMPLETED,
                 evidence=masked(event.evidence) or None,
             )
         case _:
@@ -209,7 +209,7 @@ def _as_json(topic: Topic, decisions: Decisions) -> dict[str, object]:
 
 
 def _told(topic: Topic) -> list[str]:
-    lines = [f"### {label(topic.id)} [{label(topic.status)}]", "", words(topic.title, limit=200), ""]
+    lines = [f"### {label(topic.id)} [{status(topic.status)}]", "", words(topic.title, limit=200), ""]
     if topic.summary and topic.summary != topic.title:
         lines += [words(topic.summary, limit=2000), ""]
     lines.append(f"- from {moment(topic.created_ts)} to {moment(topic.last_ts)}")
@@ -228,7 +228,7 @@ def _told(topic: Topic) -> list[str]:
         if len(topic.key_event_ids) > EVENTS_SHOWN:
             rest = len(topic.key_event_ids) - EVENTS_SHOWN
             lines.append(
-                more(rest, "older events", f"`conversation-esaa context --topic-id {label(topic.id)}`")
+                more(rest, "older event", f"`conversation-esaa context --topic-id {label(topic.id)}`")
             )
     lines.append("")
     return lines
@@ -243,7 +243,7 @@ def _updated(topic: Topic, event: TopicUpdated) -> Topic:
         event,
         title=masked(event.title) if event.title else topic.title,
         summary=masked(summary) if summary else topic.summary,
-        status=event.status or topic.status,
+        status=masked(event.status or "") or topic.status,
         keywords=topic.keywords if event.keywords is None else tuple(map(masked, event.keywords)),
     )
 
