@@ -216,8 +216,8 @@ def _agent(
     line = f"- {name}, last {minute(session.last_ts)}{branch}; {how}"
     voice = state.conversation.voices[session.agent_id]
     model = f"{code(session.model)}, " if session.model else ""
-    more = f"{model}{counted(session.turns, 'turn')} in this session, "
-        f"{counted(len(voice.session_turns), 'session')} in all"
+    here, all_sessions = counted(session.turns, "turn"), counted(len(voice.session_turns), "session")
+    more = f"{model}{here} in this session, {all_sessions} in all"
     said = f". Last said: {words(session.answer.text, limit=200)}" if session.answer else ""
     return [f"{line}\n", f"{line}; {more}{said}\n"]
 
@@ -225,7 +225,9 @@ def _agent(
 def _decision(decision: Decision) -> list[str]:
     name = f"- {label(decision.id)}"
     sources = len(decision.related_turns)
-    evidence = f" ({counted(sources, 'source')}: `conversation-esaa show {label(decision.id)}`)" if sources else ""
+    evidence = (
+        f" ({counted(sources, 'source')}: `conversation-esaa show {label(decision.id)}`)" if sources else ""
+    )
     by = f" [{who(decision.agent_id, decision.actor)}, {minute(decision.ts)}]"
     return [
         f"{name} {words(decision.decision, limit=100)}\n",
@@ -300,4 +302,6 @@ def _unseen(state: State, allotted: list[Allotted], reader: AgentId | None) -> i
 
 
 def _turns_left(count: int) -> str:
-    return f"- {counted(count, 'turn')}: `conversation-esaa context --last 20`, older ones with `--before ID`\n"
+    return (
+        f"- {counted(count, 'turn')}: `conversation-esaa context --last 20`, older ones with `--before ID`\n"
+    )
