@@ -19,7 +19,7 @@ import msgspec
 
 from conversation_esaa.canonical import NotCanonical, canonical, canonical_trusted
 from conversation_esaa.events import TYPES, VERSION, Entry, UnknownEvent, Unreadable, event_name
-from conversation_esaa.log.codec import HASH_LENGTH, read_fields
+from conversation_esaa.log.codec import HASH_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +31,10 @@ SALT_BYTES = 16
 
 _HASH_KEY = b',"hash":"'
 _SALT_KEY = b'","salt":"'
+_SALT_AFTER = len(_HASH_KEY) + HASH_LENGTH  # bytes from where the hash's key begins to the salt's key
+_SALT_VALUE_AFTER = _SALT_AFTER + len(_SALT_KEY)
+_WORDS_AFTER = _SALT_VALUE_AFTER + 2 * SALT_BYTES + len(b'",')
+_sha256 = hashlib.sha256
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,9 +146,15 @@ def examine(line: bytes, event: Recorded, previous: bytes) -> tuple[bool | None,
     """
     if event.v > VERSION or isinstance(event, UnknownEvent):
         return None, None
-    linked, content = _examine_as_written(line, event, previous)
-    if linked and content is not False:
-        return linked, content
+    at = line.find(_HASH_KEY)  # as `seal` wrote it, both preimages can be cut out of the line
+    if at > 0 and _sha256(previous + line[:at] + b"}").hexdigest() == event.hash:
+        if len(line) == at + _SALT_AFTER + 2:
+            return True, None if event.content_digest else True
+        if line[at + _SALT_AFTER : at + _SALT_VALUE_AFTER] == _SALT_KEY:
+            words_at = at + _WORDS_AFTER
+            salt, words = line[at + _SALT_VALUE_AFTER : words_at - 2], line[words_at:]
+            if _words_digest(salt.decode("ascii", "replace"), b"{" + words) == event.content_digest:
+                return True, True
     return _examine_patiently(line, event, previous)
 
 
@@ -161,9 +171,9 @@ def leaf(fields: dict[str, Any], content_keys: AbstractSet[str]) -> bytes:
 
 
 def content_digest(fields: dict[str, Any], content_keys: AbstractSet[str]) -> str:
-    """The digest of the words of a line with these keys. Raises NotCanonical, ValueError for a bad salt."""
+    """The digest of the words of a line with these keys; "" without a proper salt. Raises NotCanonical."""
     words = {key: fields[key] for key in content_keys if key in fields}
-    return hashlib.sha256(bytes.fromhex(str(fields["salt"])) + canonical(words)).hexdigest()
+    return _words_digest(str(fields.get("salt")), canonical(words))
 
 
 def seal(
@@ -191,25 +201,10 @@ def seal(
     return line + b"}", link.digest()
 
 
-def _examine_as_written(line: bytes, event: Recorded, previous: bytes) -> tuple[bool, bool | None]:
-    """Cut both preimages out of a line that has the form `seal` gives. False only means: look again."""
-    at = line.find(_HASH_KEY)
-    if at < 0 or hashlib.sha256(previous + line[:at] + b"}").hexdigest() != event.hash:
-        return False, False
-    rest = line[at + len(_HASH_KEY) + HASH_LENGTH :]
-    if rest == b'"}':
-        return True, None if event.content_digest else True
-    words_at = len(_SALT_KEY) + 2 * SALT_BYTES
-    if not rest.startswith(_SALT_KEY) or rest[words_at : words_at + 2] != b'",':
-        return False, False
-    words = hashlib.sha256(bytes.fromhex(event.salt) + b"{" + rest[words_at + 2 :])
-    return True, words.hexdigest() == event.content_digest
-
-
 def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[bool, bool | None]:
     """Recompute both from the line's keys, for a line that something spelled anew (CRLF, spaces, order)."""
-    fields = read_fields(line)
-    if not isinstance(fields, dict) or _has_double_keys(line):
+    fields = _strictly(line)
+    if fields is None:
         return False, False
     content_keys = TYPES[event_name(event)].CONTENT
     try:
@@ -220,23 +215,32 @@ def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[b
     if not has_words and not event.salt:
         return linked, None if event.content_digest else True
     try:
-        return linked, content_digest(fields, content_keys) == event.content_digest
-    except (KeyError, ValueError):
+        return linked, content_digest(fields, content_keys) == (event.content_digest or None)
+    except NotCanonical:
         return linked, False
 
 
-def _has_double_keys(line: bytes) -> bool:
-    """Two readers may take two different values of a key that is there twice."""
-    double = False
+def _strictly(line: bytes) -> dict[str, Any] | None:
+    """The line's object as any JSON reader takes it; None when two readers may take two different ones."""
+    try:
+        fields = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
 
-    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal double
-        kept = dict(pairs)
-        double = double or len(kept) < len(pairs)
-        return kept
 
-    json.loads(line.decode("utf-8-sig"), object_pairs_hook=keep)
-    return double
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a key that is there twice")
+    return fields
+
+
+def _words_digest(salt: str, words: bytes) -> str:
+    try:
+        return _sha256(bytes.fromhex(salt) + words).hexdigest()
+    except ValueError:
+        return ""
 
 
 def _finding(kind: str, line_no: int, offset: int, message: str) -> Finding:

@@ -8,18 +8,13 @@ line's sake: a line that is no event of ours is a `Problem` with a reason that n
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
 
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.events import TYPES, Event, Recorded, UnknownEvent
-
-HASH_LENGTH = 64  # hex digits of a SHA-256
-
-_BOM = b"\xef\xbb\xbf"
-_decode_event = msgspec.json.Decoder(Event).decode
-_decode_any = msgspec.json.Decoder().decode
 
 
 class Older(msgspec.Struct, frozen=True):
@@ -34,6 +29,15 @@ class Problem(msgspec.Struct, frozen=True):
     reason: str  # what is wrong with it, never what it says
 
 
+HASH_LENGTH = 64  # hex digits of a SHA-256
+
+_is_hash = re.compile(f"[0-9a-f]{{{HASH_LENGTH}}}").fullmatch
+_NO_LINK = Problem("a v2 event without seq or hash")
+_BOM = b"\xef\xbb\xbf"
+_decode_event = msgspec.json.Decoder(Event).decode
+_decode_any = msgspec.json.Decoder().decode
+
+
 def read_line(line: bytes) -> Recorded | Older | Problem | None:
     """The event of one line; None for a blank one. `line` has no line feed; a CR at its end is ignored."""
     try:
@@ -42,7 +46,7 @@ def read_line(line: bytes) -> Recorded | Older | Problem | None:
         return _read_patiently(line)
     if event.v < 2:
         return _read_patiently(line)
-    return event if is_chained(event) else Problem("a v2 event without seq or hash")
+    return event if event.seq > 0 and _is_hash(event.hash) else _NO_LINK
 
 
 def read_fields(line: bytes) -> dict[str, Any] | Problem | None:
@@ -64,16 +68,6 @@ def read_fields(line: bytes) -> dict[str, Any] | Problem | None:
         except ValueError:
             return Problem("NUL bytes, as a crash leaves them" if b"\0" in line else "not JSON")
     return fields if isinstance(fields, dict) else Problem("not a JSON object")
-
-
-def is_chained(event: Recorded) -> bool:
-    """Whether the event has what makes it a link: a position and a hash."""
-    return event.v >= 2 and event.seq > 0 and is_hash(event.hash)
-
-
-def is_hash(text: str) -> bool:
-    """Whether `text` is 64 lower-case hex digits."""
-    return len(text) == HASH_LENGTH and not text.strip("0123456789abcdef")
 
 
 def cleaned(value: Any) -> Any:
@@ -115,4 +109,4 @@ def _read_patiently(line: bytes) -> Recorded | Older | Problem | None:
             event = msgspec.convert(fields, kind)
     except (msgspec.ValidationError, ValueError) as error:
         return Problem(f"an event with a value of the wrong type: {error}")
-    return event if is_chained(event) else Problem("a v2 event without seq or hash")
+    return event if event.seq > 0 and _is_hash(event.hash) else _NO_LINK

@@ -155,7 +155,7 @@ class LogFile(_OpenFile):
 
     def extend(self, data: bytes, *, size: int) -> None:
         """One write and one fdatasync; on failure the file is cut back to `size` bytes."""
-        self._check(size)
+        self._check(size, "Nothing was added.")
         try:
             write_all(self._descriptor, data)
             sync(self._descriptor)
@@ -165,7 +165,10 @@ class LogFile(_OpenFile):
                 f"{self._path}: {error.strerror or type(error).__name__}; the events were not added",
                 hint="What was in the log is untouched. `conversation-esaa doctor` checks modes and free space.",
             ) from error
-        self._check(size + len(data))  # what is not under its name any more is not kept
+        except BaseException:  # interrupted: as if it had not begun
+            self._undo(size, size + len(data))
+            raise
+        self._check(size + len(data), "The events may have been added: look before you repeat the command.")
 
     def cut(self, size: int) -> None:
         """Keep the first `size` bytes."""
@@ -193,8 +196,8 @@ class LogFile(_OpenFile):
             raise unreadable(place, error) from error
         return str(place)
 
-    def _check(self, size: int) -> None:
-        """Only the holder of the lock writes. If that is not so, stop before anything is overwritten."""
+    def _check(self, size: int, outcome: str) -> None:
+        """Only the holder of the lock writes. Where that is not so, going on could destroy what is there."""
         try:
             named = self._path.stat()
         except OSError:
@@ -202,14 +205,14 @@ class LogFile(_OpenFile):
         opened = os.fstat(self._descriptor)
         if named is None or not os.path.samestat(named, opened):
             raise LogDamaged(
-                f"{self._path} was removed or replaced while it was being written",
-                hint="Run the command again; it reads the log that is there now.",
+                f"{self._path} was removed or replaced while it was written to",
+                hint="Nothing was added to the log that is there now. Run the command again.",
             )
         if opened.st_size != size:
             raise LogDamaged(
-                f"{self._path} has {opened.st_size} bytes where there should be {size}: "
-                "something that does not take our lock writes to it",
-                hint="Stop the other program (an older tool's hooks?), then `conversation-esaa verify`.",
+                f"{self._path} has {opened.st_size} bytes where {size} should be: another program, one that "
+                "does not take our lock, writes to it",
+                hint=f"{outcome} Stop that program (hooks of an older tool?), then `conversation-esaa verify`.",
             )
 
     def _undo(self, size: int, attempted: int) -> None:

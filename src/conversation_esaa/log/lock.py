@@ -53,13 +53,8 @@ def held(path: Path, *, purpose: str, wait_s: float) -> Iterator[None]:
     Two writers of one process exclude each other too. Raises LockTimeout, LockUnsupported,
     LogUnreadable.
     """
+    descriptor = _acquired(path, time.monotonic() + wait_s, wait_s)
     try:
-        make_private_directory(path.parent)
-        descriptor = open_file(path, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    try:
-        _acquire(descriptor, path, wait_s)
         _write_holder(descriptor, purpose)
         try:
             yield
@@ -84,18 +79,41 @@ def holder(path: Path) -> str:
     return f"pid {_plain(pid)} on {_plain(host)} ({_plain(purpose)}, since {_plain(since)})"
 
 
-def _acquire(descriptor: int, path: Path, wait_s: float) -> None:
-    deadline = time.monotonic() + wait_s
+def _acquired(path: Path, deadline: float, wait_s: float) -> int:
     pause_s = 0.002
-    while not _try(descriptor, path):
-        left_s = deadline - time.monotonic()
-        if left_s <= 0:
-            raise LockTimeout(
-                f"{holder(path)} is writing to the log and did not finish within {wait_s:g} s",
-                hint="Nothing was written. Try again; the lock goes away with that process.",
-            )
-        time.sleep(min(left_s, pause_s * (0.5 + random.random())))  # noqa: S311  # jitter, not a secret
-        pause_s = min(0.05, pause_s * 1.5)
+    while True:
+        descriptor = _opened(path)
+        try:
+            while not _try(descriptor, path):
+                left_s = deadline - time.monotonic()
+                if left_s <= 0:
+                    raise LockTimeout(
+                        f"{holder(path)} is writing to the log and did not finish within {wait_s:g} s",
+                        hint="Nothing was written. Try again; the lock goes away with that process.",
+                    )
+                time.sleep(min(left_s, pause_s * (0.5 + random.random())))  # noqa: S311  # jitter, no secret
+                pause_s = min(0.05, pause_s * 1.5)
+            if _is_named(path, descriptor):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # somebody removed the file: the next writer would lock another one
+
+
+def _opened(path: Path) -> int:
+    try:
+        make_private_directory(path.parent)
+        return open_file(path, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _is_named(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _try(descriptor: int, path: Path) -> bool:

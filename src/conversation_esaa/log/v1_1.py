@@ -159,4 +159,5 @@ def _readers(kind: type[Recorded]) -> dict[str, Any]:
     return {field.name: _reader(field.type) for field in fields if field.name not in _NOT_IN_V1_1}
 
 
-_READERS = {kind: _readers(kind) for kind in (UnknownEvent, *TYPES.values())}
+_KINDS: list[type[Recorded]] = [UnknownEvent, *TYPES.values()]
+_READERS = {kind: _readers(kind) for kind in _KINDS}
