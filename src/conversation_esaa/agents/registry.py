@@ -97,6 +97,39 @@ class AgentModule(Protocol):
         """The shell command that takes a session up again in its own agent."""
 
 
+# What the processes that an agent starts find in their environment, and nobody else's do; the first match
+# counts. Grok sets Claude's project variable too, so it is asked about first.
+RUNNING_MARKS = {
+    "GROK_SESSION_ID": AgentId("grok"),
+    "CLAUDECODE": AgentId("claude-code"),
+    "CLAUDE_CODE_SESSION_ID": AgentId("claude-code"),
+    "CODEX_THREAD_ID": AgentId("codex"),
+    "CODEX_SANDBOX": AgentId("codex"),
+    "CODEX_MANAGED_BY_NPM": AgentId("codex"),
+    "ANTIGRAVITY_AGENT": AgentId("antigravity"),
+    "GEMINI_CLI": AgentId("gemini-cli"),
+    "QWEN_CODE": AgentId("qwen-code"),
+    "OPENCODE": AgentId("opencode"),
+    "CURSOR_AGENT": AgentId("cursor"),
+}
+
+
+def running(environ: Mapping[str, str]) -> AgentId | None:
+    """The agent that this process was started by; None when no mark of one is set."""
+    return next((name for mark, name in RUNNING_MARKS.items() if environ.get(mark)), None)
+
+
+def resume_command(name: AgentId, session_id: str) -> str:
+    """The shell command that takes a session up again; "" for an agent that is not in the table."""
+    return agent(name).resume_command(session_id) if name in MODULES and session_id else ""
+
+
+def unlisted(module: AgentModule, home: Path) -> dict[str, int]:
+    """What the agent keeps and its module cannot read, in plain words, with how often it is there."""
+    find = getattr(module, "unlisted", None)
+    return find(home) if find else {}
+
+
 def agent(name: str) -> AgentModule:
     """The module of one agent. Raises UnknownName."""
     known = agent_id(name)

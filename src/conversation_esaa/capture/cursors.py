@@ -1,0 +1,98 @@
+"""How far each native log was read: `sync-state.json`, a cache that can only cost time.
+
+A cursor is an offset and a fingerprint of the bytes before it. A file that grew is read on from there; one
+that was rewritten, shrunk or replaced has another fingerprint and is read again from its beginning, and
+what the log has already is recognised by identity.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from conversation_esaa.replace import replace_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO
+
+SCHEMA = "conversation-esaa.sync-state/2"
+_SAMPLE = 1024
+
+
+class Stat(msgspec.Struct, frozen=True):
+    """What tells that a file may have changed, without opening it."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, result: os.stat_result) -> Stat:
+        """From what the operating system says."""
+        return cls(result.st_size, result.st_mtime_ns, result.st_ctime_ns, result.st_ino)
+
+
+class Cursor(msgspec.Struct, kw_only=True):
+    """One native log: how far it was read, and what was met in it."""
+
+    agent: str
+    session_id: str
+    stat: Stat
+    offset: int = 0
+    line_no: int = 0
+    fingerprint: str = ""
+    state: dict[str, Any] = {}  # the agent module's ReaderState
+    captured: int = 0  # events this file gave to the log
+    refused: dict[str, int] = {}  # working directory outside the workspace → turns said there
+    private: int = 0  # turns that were nothing but <private> text
+    bad_lines: list[tuple[int, str]] = []  # line number from 1, reason
+    v1_1_met: dict[str, int] = {}  # turns that a v1.1 tool had captured, by digest
+
+
+class SyncState(msgspec.Struct, kw_only=True):
+    """All cursors, and how far the log went when they were saved."""
+
+    schema: str = SCHEMA
+    log_size: int = 0
+    log_fingerprint: str = ""
+    sources: dict[str, Cursor] = {}  # by path
+
+
+def load(path: Path) -> SyncState | None:
+    """What was saved; None when there is nothing, or nothing of ours. Raises nothing."""
+    try:
+        state = msgspec.json.decode(path.read_bytes(), type=SyncState)
+    except (OSError, msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    return state if state.schema == SCHEMA else None
+
+
+def save(path: Path, state: SyncState) -> None:
+    """Replace the saved cursors in one step. Raises OSError."""
+    replace_file(path, msgspec.json.encode(state) + b"\n")
+
+
+def fingerprint(file: BinaryIO, end: int) -> str:
+    """A digest of the first and the last kilobyte before `end`. Costs two reads."""
+    digest = hashlib.sha256(end.to_bytes(8, "big"))
+    file.seek(0)
+    digest.update(file.read(min(_SAMPLE, end)))
+    file.seek(max(0, end - _SAMPLE))
+    digest.update(file.read(min(_SAMPLE, end)))
+    return digest.hexdigest()[:32]
+
+
+def log_fingerprint(log: Path, size: int) -> str:
+    """The fingerprint of our own log's first `size` bytes; "" when it is shorter or unreadable."""
+    try:
+        with log.open("rb") as file:
+            if os.fstat(file.fileno()).st_size < size:
+                return ""
+            return fingerprint(file, size)
+    except OSError:
+        return ""

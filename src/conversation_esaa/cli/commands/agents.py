@@ -1,0 +1,35 @@
+"""`agents`: which agents there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from conversation_esaa.cli.call import Call
+
+HELP = """The agents whose logs can be read, where each keeps its sessions, and what there is for this
+workspace. Works outside a workspace too."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Nothing of its own."""
+    del parser
+
+
+def run(args: Namespace, call: Call) -> None:
+    """Look and tell."""
+    del args
+    from conversation_esaa.workspace import agents
+
+    surveys = agents(call.path, machine=call.machine)
+    call.out.data("agents", {"agents": surveys})
+    lines = []
+    for agent in surveys:
+        found = f"{agent.sessions} session files" if agent.found else "not found"
+        lines.append(f"{agent.agent:<12} {agent.title:<18} {found:<18} {agent.home}")
+        lines += [f"{'':12} {count} × {reason}" for reason, count in sorted(agent.unlisted.items())]
+        if agent.failed:
+            lines.append(f"{'':12} could not be looked at: {agent.failed}")
+    call.out.text("\n".join(lines))

@@ -1,0 +1,1 @@
+"""`demo`: the main job on a made-up conversation."""

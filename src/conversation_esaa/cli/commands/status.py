@@ -1,0 +1,62 @@
+"""`status`: one screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conversation_esaa.text import inline
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from conversation_esaa.cli.call import Call
+    from conversation_esaa.reading.status import Status
+
+HELP = """One screen: how far the log goes, what each agent gave, what is stale, what could not be read."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Nothing of its own."""
+    del parser
+
+
+def run(args: Namespace, call: Call) -> None:
+    """Look and tell."""
+    del args
+    status = call.workspace.status()
+    call.out.data("status", status)
+    call.out.text(told(status))
+
+
+def told(status: Status) -> str:
+    """The screen."""
+    turns = status.events.get("conversation_turn", 0)
+    size = sum(file.bytes for file in status.files)
+    curated = (
+        f"{status.decisions_active} active decisions, {status.tasks_open} open tasks,"
+        f" {status.topics_active} active topics"
+    )
+    lines = [
+        f"workspace  {status.workspace}",
+        f"log        {status.freshness.words()}",
+        f"said       {turns} turns, last at {status.last_turn or '(nothing yet)'}",
+        f"curated    {curated}",
+        f"objective  {inline(status.goal, limit=160) if status.goal else '(none: conversation-esaa goal TEXT)'}",
+        f"on disk    {size:,} bytes in {len(status.files)} files",
+        "",
+        "agents",
+    ]
+    for agent in status.agents:
+        if agent.excluded:
+            state = "excluded in config.toml"
+        elif not agent.found:
+            state = f"not found ({agent.home})"
+        else:
+            state = f"{agent.captured} events from {agent.sessions} session files"
+            state += f", {agent.with_news} with news" if agent.with_news else ""
+            elsewhere = sum(agent.refused.values())
+            state += f"; {elsewhere} turns said elsewhere refused" if elsewhere else ""
+        lines.append(f"  {agent.agent:<12} {state}")
+    if status.notes:
+        lines += ["", "deserves a look", *(f"  {note}" for note in status.notes)]
+    return "\n".join(lines)

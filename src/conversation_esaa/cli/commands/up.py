@@ -1,0 +1,50 @@
+"""`up`: from nothing to a handoff."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conversation_esaa.cli.commands.init import told as told_setup
+from conversation_esaa.cli.commands.sync import exit_code
+from conversation_esaa.cli.commands.sync import told as told_sync
+from conversation_esaa.workspace import Workspace
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from conversation_esaa.cli.call import Call
+
+HELP = """Set up a workspace here if there is none, capture what the agents' logs have, and say what the
+next agent will get. Safe to run at any time, as often as you like."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Nothing of its own."""
+    del parser
+
+
+def run(args: Namespace, call: Call) -> int:
+    """Set up, capture, tell."""
+    del args
+    workspace, established = Workspace.create(call.path, **call.options)
+    report = workspace.sync()
+    workspace.catch_up = False  # it just did
+    handoff = workspace.handoff()
+    call.out.data(
+        "up",
+        {
+            "workspace": str(workspace.root),
+            "established": established,
+            "sync": report,
+            "handoff": {"path": str(workspace.layout.read_model("handoff.md")), "tokens": handoff.tokens},
+        },
+    )
+    call.out.text(told_setup(established))
+    call.out.text(told_sync(report))
+    call.out.text(
+        f"\nThe next agent gets {workspace.layout.read_model('handoff.md')}"
+        f" (about {handoff.tokens} tokens).\n"
+        "Tell it: run `conversation-esaa handoff` first. Record what matters with `conversation-esaa\n"
+        "decide`, `task create` and `goal`; `conversation-esaa --help` lists the rest."
+    )
+    return exit_code(report)

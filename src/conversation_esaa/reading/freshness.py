@@ -1,0 +1,26 @@
+"""How fresh an answer is: which log position it was built from, and whether capture had caught up."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Freshness(msgspec.Struct, frozen=True, kw_only=True):
+    """Stated by every read surface."""
+
+    seq: int  # the last event the answer knows of
+    hash: str  # the chain's head there; "" while no chained line exists
+    caught_up: bool  # whether the agents' logs were looked at for this answer
+    reason: str = ""  # why not
+    unreadable_lines: int = 0  # lines of the log that are no event
+
+    def words(self) -> str:
+        """One line for people and agents."""
+        head = f", head {self.hash[:12]}" if self.hash else ""
+        caught = "caught up with the agents' logs" if self.caught_up else f"not caught up: {self.reason}"
+        unreadable = (
+            f" · {self.unreadable_lines} unreadable lines, see `conversation-esaa verify`"
+            if self.unreadable_lines
+            else ""
+        )
+        return f"log position {self.seq}{head} · {caught}{unreadable}"
