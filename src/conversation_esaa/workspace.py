@@ -37,6 +37,7 @@ from conversation_esaa.layout import Layout
 from conversation_esaa.log.v1_1 import Visibility, visible
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.projections import catalogue
+from conversation_esaa.projections import conversation as conversations
 from conversation_esaa.projections import goal as goals
 from conversation_esaa.projections.decisions import active as active_decisions
 from conversation_esaa.projections.tasks import open_tasks
@@ -395,7 +396,7 @@ class Workspace:
             tasks_open=len(open_tasks(state.tasks)),
             topics_active=len(active_topics(state.topics)),
             last_turn=max(
-                (session.last_ts for session in conversation.sessions(state.conversation)), default=""
+                (session.last_ts for session in conversations.sessions(state.conversation)), default=""
             ),
             foreign_lines=visibility.foreign,
             stale_read_models=stale,
