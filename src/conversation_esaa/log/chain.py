@@ -6,7 +6,9 @@
     hash(before)   = SHA-256 of all bytes before the first chained line (v1.1 lines, or nothing)
 
 The words are committed through the salted digest, so they and the salt can be purged later while every
-hash stays as it is. An event without any content key has neither salt nor digest.
+hash stays as it is. An event without any content key has neither salt nor digest. Which keys are content is
+declared per event; in a line they stand behind `salt`, so that an event with a name from a newer version
+can be checked as well.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conversation_esaa.canonical import NotCanonical, canonical, canonical_trusted
-from conversation_esaa.events import TYPES, VERSION, Entry, UnknownEvent, Unreadable, event_name
+from conversation_esaa.events import VERSION, Entry, UnknownEvent, Unreadable, event_name
 from conversation_esaa.log.codec import HASH_LENGTH
 
 if TYPE_CHECKING:
@@ -120,7 +122,7 @@ class Checker:
             found.append(_finding(kind, line_no, item.offset, message))
 
         if linked is None:
-            tell("not_checked", "an event of a newer version; its hash is taken as given")
+            tell("not_checked", f"an event of format version {event.v}; its hash is taken as given")
         if linked is False and self._unreadable and event.seq > expected:
             tell("unlinked", f"follows lines that cannot be read (seq {expected} to {event.seq - 1})")
         elif linked is False and self.previous is None:
@@ -142,10 +144,8 @@ class Checker:
 def examine(line: bytes, event: Recorded, previous: bytes) -> tuple[bool | None, bool | None]:
     """Whether a chained line continues `previous`, and whether its words are those that were written.
 
-    Each None where that cannot be told: an event of a newer version, words that were purged.
+    Each None where that cannot be told: a newer version may hash by other rules; words may be purged.
     """
-    if event.v > VERSION or isinstance(event, UnknownEvent):
-        return None, None
     at = line.find(_HASH_KEY)  # as `seal` wrote it, both preimages can be cut out of the line
     if at > 0 and _sha256(previous + line[:at] + b"}").hexdigest() == event.hash:
         if len(line) == at + _SALT_AFTER + 2:
@@ -155,6 +155,8 @@ def examine(line: bytes, event: Recorded, previous: bytes) -> tuple[bool | None,
             salt, words = line[at + _SALT_VALUE_AFTER : words_at - 2], line[words_at:]
             if _words_digest(salt.decode("ascii", "replace"), b"{" + words) == event.content_digest:
                 return True, True
+    if event.v > VERSION:
+        return None, None
     return _examine_patiently(line, event, previous)
 
 
@@ -206,7 +208,7 @@ def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[b
     fields = _strictly(line)
     if fields is None:
         return False, False
-    content_keys = TYPES[event_name(event)].CONTENT
+    content_keys = _content_keys(event, fields)
     try:
         linked = hashlib.sha256(previous + leaf(fields, content_keys)).hexdigest() == event.hash
     except NotCanonical:
@@ -218,6 +220,14 @@ def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[b
         return linked, content_digest(fields, content_keys) == (event.content_digest or None)
     except NotCanonical:
         return linked, False
+
+
+def _content_keys(event: Recorded, fields: dict[str, Any]) -> AbstractSet[str]:
+    """Of an event that this version does not know: the keys behind `salt`, where its writer put the words."""
+    if not isinstance(event, UnknownEvent):
+        return event.CONTENT
+    keys = list(fields)
+    return set(keys[keys.index("salt") + 1 :]) if "salt" in fields else set()
 
 
 def _strictly(line: bytes) -> dict[str, Any] | None:
@@ -238,9 +248,12 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _words_digest(salt: str, words: bytes) -> str:
     try:
-        return _sha256(bytes.fromhex(salt) + words).hexdigest()
+        raw = bytes.fromhex(salt)
     except ValueError:
         return ""
+    if len(raw) != SALT_BYTES or raw.hex() != salt:  # fromhex also takes blanks and capitals
+        return ""
+    return _sha256(raw + words).hexdigest()
 
 
 def _finding(kind: str, line_no: int, offset: int, message: str) -> Finding:

@@ -84,8 +84,13 @@ def cleaned(value: Any) -> Any:
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of one line of the log, as docs/reference/event.schema.json has it."""
+    """JSON Schema of one line of the log, as docs/reference/event.schema.json has it.
+
+    `x-content-keys` names the keys of each event that the chain commits to through their salted digest.
+    """
     schema = msgspec.json.schema(Event)
+    for kind in TYPES.values():
+        schema["$defs"][kind.__name__]["x-content-keys"] = sorted(kind.CONTENT)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Event", **schema}
 
 
