@@ -57,7 +57,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """One session of an agent. What a log states for some records only is what it stated last."""
+    """One session of an agent. What a log states for some records only is what it stated last, masked."""
 
     session_id: str
     agent_id: AgentId
@@ -173,12 +173,12 @@ class Listener:
         kind = type(event)
         name = _NAMES.get(kind) or event_name(event)
         self._counts[name] = self._counts.get(name, 0) + 1
-        ts = event.ts
-        if event.recorded_at and event.recorded_at < ts:
-            ts = event.recorded_at
+        ts, recorded_at = event.ts, event.recorded_at
+        if recorded_at and recorded_at < ts:
+            ts = recorded_at
         self._last_ts = max(self._last_ts, ts)
-        if not self._first_ts or "" < ts < self._first_ts:
-            self._first_ts = ts
+        if ts < self._first_ts or not self._first_ts:
+            self._first_ts = ts or self._first_ts
         if isinstance(event, FromSource):
             agent = event.source or event.agent_id or UNNAMED
             voice = self._voices.get(agent)
@@ -211,23 +211,30 @@ class _Voice:
         self.sessions = {known: _Session.thawed(session) for known, session in start.sessions.items()}
 
     def hear(self, event: FromSource, ts: str) -> None:
+        if self.agent == UNNAMED:
+            self.count(event)
+            return  # whether anything was answered cannot be told without a session
+        session = self.sessions.get(event.source_session_id)
+        if session is None:
+            session = self.opened(event.source_session_id)
+        session.hear(event, ts)
+        self.count(event)
+        if len(self.sessions) > SESSIONS_KEPT:
+            oldest = min(self.sessions.values(), key=_recency)
+            self.session_turns[oldest.session_id] = oldest.turns
+            del self.sessions[oldest.session_id]
+
+    def count(self, event: FromSource) -> None:
         if isinstance(event, ConversationTurn):
             if event.actor == "user":
                 self.user_turns += 1
             elif event.actor == "assistant":
                 self.assistant_turns += 1
-        if self.agent == UNNAMED:
-            return  # whether anything was answered cannot be told without a session
-        session = self.sessions.get(event.source_session_id)
-        if session is None:
-            session = _Session(event.source_session_id)
-            session.turns = self.session_turns.setdefault(event.source_session_id, 0)
-            self.sessions[event.source_session_id] = session
-        session.hear(event, ts)
-        if len(self.sessions) > SESSIONS_KEPT:
-            oldest = min(self.sessions.values(), key=_recency)
-            self.session_turns[oldest.session_id] = oldest.turns
-            del self.sessions[oldest.session_id]
+
+    def opened(self, session_id: str) -> _Session:
+        session = self.sessions[session_id] = _Session(session_id)
+        session.turns = self.session_turns.setdefault(session_id, 0)
+        return session
 
     def frozen(self) -> Voice:
         for session in self.sessions.values():
@@ -315,11 +322,11 @@ class _Session:
             last_ts=self.last_ts,
             first_ts=self.first_ts,
             turns=self.turns,
-            cwd=self.cwd,
-            git_branch=self.git_branch,
-            git_commit=self.git_commit,
-            model=self.model,
-            agent_version=self.agent_version,
+            cwd=masked(self.cwd),
+            git_branch=masked(self.git_branch),
+            git_commit=masked(self.git_commit),
+            model=masked(self.model),
+            agent_version=masked(self.agent_version),
             forked_from=self.forked_from,
             compacted=self.compacted,
             ended=self.ended,

@@ -20,7 +20,7 @@ _ENDS = re.compile(re.escape(END) + r"([0-9]{1,16})\]")
 
 def begin_line(seq: int, head_hash: str) -> str:
     """The first line of a handoff: it also says what the handoff was built from."""
-    return f"{BEGIN}{seq} hash={head_hash[:16] or 'none'}]"
+    return f"{BEGIN}{seq} hash={head_hash[:12] or 'none'}]"
 
 
 def end_line(seq: int) -> str:
