@@ -1,29 +1,33 @@
 """Bytes to records: files of one JSON object a line, as agents really leave them.
 
 What is tolerated: a byte order mark, lone surrogates, NUL padding, blank lines, two objects on one line,
-a last line that is still being written, lines that are no JSON. A good record is never hidden by a bad
-neighbour; a bad line is named by its number and skipped.
+control characters inside a string, bytes that are no UTF-8, a last line that is still being written, lines
+that are no JSON. A good record is never hidden by a bad neighbour; a bad line is named by its number and
+skipped. Of a key that a line states twice, the last one counts.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import BinaryIO
 
+MAX_NAMED = 100  # bad lines that are named; of a file that is no JSONL at all, the rest are counted
+
 _decode = msgspec.json.Decoder().decode
-_tolerant = json.JSONDecoder()
-_BLANK = b" \t\r\n\0"
-_BOM = b"\xef\xbb\xbf"
+_BETWEEN = " \t\r\n\0\ufeff"  # what may stand before, between and behind the objects of a line
+_NULS = "NUL bytes, as a crash leaves them"
 
 
 class BadLine(msgspec.Struct, frozen=True):
-    """A line that could not be read, or only in part."""
+    """A line that could not be read, only in part, or only with replacements."""
 
     line_no: int  # from 1
     reason: str  # what is wrong with it, never what it says
@@ -34,67 +38,119 @@ class Lines(msgspec.Struct, kw_only=True):
 
     offset: int = 0  # bytes: start of the first line not yet read
     line_no: int = 0  # lines before `offset`
-    bad: list[BadLine] = []
+    bad: list[BadLine] = []  # the first MAX_NAMED
+    bad_count: int = 0  # all of them
+
+    def name_bad(self, reason: str) -> None:
+        """The line after `line_no` is bad."""
+        self.bad_count += 1
+        if len(self.bad) < MAX_NAMED:
+            self.bad.append(BadLine(self.line_no + 1, reason))
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """What one line holds."""
+
+    records: list[Any]  # JSON objects
+    remark: str = ""  # what is wrong with it; "" when nothing is
+    whole: bool = True  # it is records and nothing else, so nothing can be missing
 
 
 def read_records(file: BinaryIO, lines: Lines) -> Iterator[Any]:
     """The records of `file` from `lines.offset` on, in order; `lines` moves forward with them.
 
-    The last line counts when it ends with a line feed or is a whole JSON value without one (an object
-    cannot be the beginning of another). Otherwise it is being written: the offset stays before it.
-    Memory: one line. Raises OSError only.
+    A record is a JSON object (dict); other values are bad lines. The last line counts when it ends with a
+    line feed or is whole without one: an object cannot be the beginning of another. Otherwise it is being
+    written, and the offset stays before it. Reading in any pieces gives the same records.
+
+    `lines` is right when the iterator has ended; while a line with two records is handed over, it is
+    already past it. Memory: one line, once. Raises OSError only.
     """
     file.seek(lines.offset)
     for line in file:
         complete = line.endswith(b"\n")
-        stripped = line.strip(_BLANK)
-        records, reason = decode_line(stripped, first=lines.offset == 0) if stripped else ([], "")
-        if reason and not complete:
+        found = _read_line(line)
+        if not complete and not found.whole:
+            if found.remark == _NULS:
+                lines.name_bad(_NULS)  # padding, where a file system may still put a line
             return
-        if b"\0" in line:
-            reason = reason or "NUL bytes, as a crash leaves them"
-        if reason:
-            lines.bad.append(BadLine(lines.line_no + 1, reason))
-        if not stripped and not complete and reason:
-            return  # padding where a file system may still put a line
+        if found.remark:
+            lines.name_bad(found.remark)
         lines.offset += len(line)
         lines.line_no += complete
-        yield from records
+        yield from found.records
 
 
-def decode_line(line: bytes, *, first: bool = False) -> tuple[list[Any], str]:
-    """The JSON objects of one line, and what was wrong with it ("" when nothing was).
+def decode_line(line: bytes) -> list[Any]:
+    """The JSON objects of one line, as `read_records` would give them."""
+    return _read_line(line).records
 
-    first   the line is the file's first one, and may start with a byte order mark.
+
+def read_document(path: Path) -> dict[str, Any]:
+    """The one JSON object of a side file, read as tolerantly as a line.
+
+    {} when the file is missing or unreadable, or holds something else. For small files: held whole.
     """
-    if first and line.startswith(_BOM):
-        line = line[len(_BOM) :]
     try:
-        return [_decode(line)], ""
-    except (msgspec.DecodeError, RecursionError, ValueError):
-        return _decode_tolerantly(line)
+        records = _read_line(path.read_bytes()).records
+    except OSError:
+        return {}
+    return dict(records[0]) if records else {}
 
 
-def _decode_tolerantly(line: bytes) -> tuple[list[Any], str]:
-    text, reason = line.decode("utf-8", "replace"), ""
+def _read_line(line: bytes) -> _Line:
+    try:
+        record = _decode(line)  # takes the line feed along: a copy without it would double a long line
+    except (msgspec.DecodeError, RecursionError):
+        return _read_tolerantly(line)
+    if type(record) is dict:
+        return _Line([record])
+    return _Line([], "not a JSON object", whole=False)
+
+
+def _read_tolerantly(line: bytes) -> _Line:
+    remark = _NULS if b"\0" in line else ""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        text, remark = line.decode("utf-8", "replace"), "bytes that are no UTF-8, replaced by U+FFFD"
     records: list[Any] = []
-    at = 0
+    at = _skip(text, 0)
     while at < len(text):
+        problem = ""
         try:
-            value, at = _tolerant.raw_decode(text, at)
+            value, at = _TOLERANT.raw_decode(text, at)
         except json.JSONDecodeError:
-            reason = "not JSON" if not records else "something that is not JSON follows a record"
-            break
+            problem = "something that is no JSON follows a record" if records else "not JSON"
         except RecursionError:
-            reason = "nested too deeply"
-            break
+            problem = "nested too deeply"
         except ValueError:
-            reason = "a number too long to read"
-            break
-        if not isinstance(value, dict):
-            reason = "not a JSON object"
-            break
+            problem = "a number that cannot be read"
+        else:
+            if not isinstance(value, dict):
+                problem = "not a JSON object"
+        if problem:
+            return _Line(records, problem, whole=False)
         records.append(value)
-        while at < len(text) and text[at] in " \t\r\n\0":
-            at += 1
-    return records, reason
+        at = _skip(text, at)
+    return _Line(records, remark, whole=bool(records))
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BETWEEN:
+        at += 1
+    return at
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse(digits)
+
+
+def _refuse(_digits: str) -> NoReturn:
+    raise ValueError
+
+
+# `strict=False` lets control characters stand inside strings; numbers that JSON does not have are refused,
+# as the strict decoder does.
+_TOLERANT = json.JSONDecoder(strict=False, parse_float=_finite, parse_constant=_refuse)
