@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 
 from builders.claude_code import FORK, TEA, Session, as_bytes, file_of, read_all, said_in, turns_of
 from conversation_esaa.agents import claude_code
 from conversation_esaa.agents.jsonl import Lines, read_records
+from conversation_esaa.agents.registry import SessionFile
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
 # --- Turns
@@ -153,6 +155,7 @@ def canaries() -> list[Session]:
     hidden().answered("CANARY", agentId="a5bdbc1")
     hidden().answered("CANARY", isApiErrorMessage=True)
     hidden().answered("CANARY", error="rate_limit")
+    hidden().answered("CANARY", apiError="overloaded")
     hidden().block("id", {"type": "text", "text": "CANARY"}, model="<synthetic>", isApiErrorMessage=False)
     hidden().compacted()
     hidden().attached({"type": "instructions", "content": "CANARY", "prompt": "CANARY"})
@@ -201,13 +204,14 @@ def test_fc_e04_tools_and_thinking_alone_are_no_turn_and_no_session():
     assert read_all(session) == []
 
 
-@pytest.mark.parametrize("name", ["agent-a5bdbc1", "agent-a8d182b5ea7ae8af2"])
+@pytest.mark.parametrize("name", ["agent-a5bdbc1.jsonl", f"{TEA}/subagents/tomorrow.jsonl"])
 def test_a_file_of_a_sub_agent_holds_no_conversation(name):
     """Even when its lines lost their marks and somebody names the file on the command line."""
     session = Session()
     session.typed("CANARY")
+    state = claude_code.open_session(SessionFile(path=Path("/home/dev/.claude/projects/-home-dev-tea", name)))
 
-    assert read_all(session, name) == []
+    assert list(claude_code.read(session.records, state)) == []
 
 
 def test_an_answer_in_place_of_the_model_is_hidden_and_the_next_one_is_not():
@@ -288,6 +292,18 @@ def test_a_prompt_that_leaves_the_queue_as_a_line_is_one_turn():
     assert said_in(session) == [("user", "Count the cups"), ("user", "and the saucers")]
 
 
+def test_a_prompt_behind_one_that_was_announced_is_the_one_removed():
+    """The line of the first may be written after the second was taken out."""
+    session = old_session_with_queue()
+    session.queue("enqueue", "and the saucers")
+    session.queue("enqueue", "and the spoons")
+    session.queue("dequeue")
+    session.queue("remove")
+    session.said("and the saucers")
+
+    assert [text for _, text in said_in(session)] == ["Count the cups", "and the spoons", "and the saucers"]
+
+
 def test_a_prompt_taken_back_into_the_editor_was_never_said():
     """`popAll` gives it back to its author."""
     session = old_session_with_queue()
@@ -296,6 +312,7 @@ def test_a_prompt_taken_back_into_the_editor_was_never_said():
     session.queue("popAll", "CANARY")
     session.queue("remove")
     session.queue("enqueue", "CANARY")
+    session.queue("enqueue", "CANARY too")
     session.queue("popAll")
     session.queue("remove")
 
@@ -324,6 +341,18 @@ def test_the_queue_and_the_attachment_never_give_one_prompt_twice():
     session.queue("remove")
     session.typed_while_busy("go on")
     session.answered("Counting.")
+    session.typed_while_busy("go on")
+
+    assert [text for _, text in said_in(session)] == ["Count the cups", "go on", "Counting.", "go on"]
+
+
+def test_words_that_left_the_queue_long_ago_may_be_typed_again():
+    """An agent that is updated in the middle of a session goes on with attachments."""
+    session = old_session_with_queue()
+    session.queue("enqueue", "go on")
+    session.queue("remove")
+    session.answered("Counting.")
+    session.version = "2.1.332"
     session.typed_while_busy("go on")
 
     assert [text for _, text in said_in(session)] == ["Count the cups", "go on", "Counting.", "go on"]
