@@ -78,7 +78,7 @@ def establish(root: Path, machine: Machine, *, wait_s: float) -> Established:
                 )
                 writer.append([draft], recorded_at=machine.now())
     done.moved_from = settle_move(layout, machine, wait_s=wait_s)
-    done.worktree = _join_worktree(layout, machine)
+    done.worktree = _join_worktree(layout, machine, wait_s=wait_s)
     return done
 
 
@@ -117,44 +117,82 @@ def open_log(layout: Layout, settings: Settings) -> FileLog:
 def settle_move(layout: Layout, machine: Machine, *, wait_s: float) -> str:
     """Note in log and settings that the directory has another path than it had; returns the old one.
 
-    "" when it has not. The id stays, so everything said before stays visible.
+    "" when it has not. The id stays, so everything said before stays visible. A copy, whose original is
+    still where it was, becomes a replica of its own: two logs that go on apart must not share a name.
     """
-    settings = read_settings(layout)
-    if os.path.realpath(settings.root) == os.path.realpath(layout.root):
+    if not _has_moved(layout, read_settings(layout)):
         return ""
-    log = open_log(layout, settings)
-    with log.writing(purpose="move", wait_s=wait_s) as writer:
+    log = open_log(layout, read_settings(layout))
+    with log.writing(purpose="move", wait_s=wait_s):
+        settings = read_settings(layout)
+        if not _has_moved(layout, settings):
+            return ""  # another process was faster
+        former = dict.fromkeys((settings.root, *settings.former_roots))
+        former.pop(str(layout.root), None)
+        replica_id = secrets.token_hex(8) if _is_copy(settings) else settings.replica_id
+        _write_settings(
+            layout,
+            msgspec.structs.replace(
+                settings, root=str(layout.root), former_roots=tuple(former), replica_id=replica_id
+            ),
+        )
+    # Behind the settings, and stamped with the new replica. A crash in between leaves a move unnoted, which
+    # costs nothing; the other way round each further try would note it again.
+    with open_log(layout, read_settings(layout)).writing(purpose="move", wait_s=wait_s) as writer:
         draft = WorkspaceMoved(ts=machine.now(), actor=str(Actor.SYSTEM), moved_from=settings.root)
         writer.append([draft], recorded_at=machine.now())
-        former = dict.fromkeys((settings.root, *settings.former_roots))
-        _write_roots(layout, root=str(layout.root), roots=settings.roots, former_roots=tuple(former))
     return settings.root
 
 
-def _join_worktree(layout: Layout, machine: Machine) -> str:
+def _has_moved(layout: Layout, settings: Settings) -> bool:
+    return os.path.realpath(settings.root) != os.path.realpath(layout.root)
+
+
+def _is_copy(settings: Settings) -> bool:
+    """Whether the workspace is, under the same id, still where the settings say."""
+    try:
+        original = read_settings(Layout(Path(settings.root)))
+    except ConversationError:
+        return False
+    return original.workspace_id == settings.workspace_id
+
+
+def _join_worktree(layout: Layout, machine: Machine, *, wait_s: float) -> str:
     """A linked worktree of this repository, from which the command was run, becomes one of the roots."""
     top = worktree_top(machine.present)
     if top is None or top == layout.root:
         return ""
     main = main_work_tree(top)
-    settings = read_settings(layout)
-    if main is None or os.path.realpath(main) != os.path.realpath(layout.root) or str(top) in settings.roots:
+    if main is None or os.path.realpath(main) != os.path.realpath(layout.root):
         return ""
-    _write_roots(
-        layout,
-        root=settings.root,
-        roots=(*settings.roots, str(top)),
-        former_roots=settings.former_roots,
-    )
+    if str(top) in read_settings(layout).roots:
+        return ""
+    with held(layout.write_lock, purpose="init", wait_s=wait_s):
+        settings = read_settings(layout)
+        roots = tuple(dict.fromkeys((*settings.roots, str(top))))
+        _write_settings(layout, msgspec.structs.replace(settings, roots=roots))
     return str(top)
 
 
-def _write_roots(layout: Layout, *, root: str, roots: tuple[str, ...], former_roots: tuple[str, ...]) -> None:
+def _write_settings(layout: Layout, settings: Settings) -> None:
+    """Put the lines that we keep into config.toml; all others stay as a person wrote them."""
     content = layout.config.read_bytes().decode("utf-8")
     changed = settings_file.with_roots(
-        content, root=root, roots=roots, former_roots=former_roots, where=str(layout.config)
+        content,
+        root=settings.root,
+        roots=settings.roots,
+        former_roots=settings.former_roots,
+        replica_id=settings.replica_id,
+        where=str(layout.config),
     )
-    replace_file(layout.config, changed.encode())
+    try:
+        replace_file(layout.config, changed.encode())
+    except OSError as error:
+        raise LogUnreadable(
+            f"{layout.config}: {error.strerror}",
+            hint="The workspace has another path than that file says. Make the directory writable, then "
+            "run the command again.",
+        ) from None
 
 
 # What the older tool kept beside its log. Read models have the same names as ours and are rewritten.

@@ -14,8 +14,8 @@ _HINT = "`conversation-esaa up` sets one up here."
 def existing(present: Path, explicit: Path | None = None) -> Path:
     """The root of the workspace that a command in `present` means.
 
-    The one given, else the nearest directory above that holds a store, else the main work tree of a linked
-    git worktree when its workspace lists this one. Raises NoWorkspace.
+    The one given, else the nearest directory above that holds a store; on the way up, a linked git worktree
+    leads to the workspace of its main work tree. Raises NoWorkspace.
     """
     if explicit is not None:
         root = explicit_root(present, explicit)

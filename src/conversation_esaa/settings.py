@@ -17,6 +17,9 @@ from conversation_esaa.errors import ConversationError
 MAX_TEXT_CHARACTERS = 2_000_000
 SCHEMA = 1
 
+# Of any system: /…, \\\\share, C:\\…; a `~` or a variable would be taken by nobody for what was meant.
+_ABSOLUTE = re.compile(r"/|\\\\|[A-Za-z]:[\\/]|file://")
+
 _TEMPLATE = """\
 # Settings of this conversation-esaa workspace. The log beside it is the source of truth; this file and the
 # log are all that cannot be rebuilt.
@@ -108,6 +111,9 @@ def parse(content: bytes, *, where: str) -> Settings:
         settings = msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
         raise BadSettings(where, str(error)) from None
+    for path in settings.all_roots:
+        if not _ABSOLUTE.match(path):
+            raise BadSettings(where, f"root and roots take absolute paths, written out: {path!r} is none")
     if settings.schema > SCHEMA:
         raise BadSettings(
             where, f"schema {settings.schema} is newer than this program knows ({SCHEMA}); upgrade it"
@@ -116,13 +122,20 @@ def parse(content: bytes, *, where: str) -> Settings:
 
 
 def with_roots(
-    content: str, *, root: str, roots: tuple[str, ...], former_roots: tuple[str, ...], where: str
+    content: str,
+    *,
+    root: str,
+    roots: tuple[str, ...],
+    former_roots: tuple[str, ...],
+    replica_id: str,
+    where: str,
 ) -> str:
-    """`content` with its three root lines changed and nothing else.
+    """`content` with its root lines and its replica changed, and nothing else.
 
     Raises BadSettings when one of the keys does not stand on a line of its own, as we write them.
     """
     values = {
+        "replica_id": _toml(replica_id),
         "root": _toml(root),
         "roots": f"[{', '.join(map(_toml, roots))}]",
         "former_roots": f"[{', '.join(map(_toml, former_roots))}]",
@@ -138,8 +151,16 @@ def with_roots(
             at = first_table.start() if first_table else len(changed)
             changed = f"{changed[:at]}{line}\n{changed[at:]}"
     settings = parse(changed.encode(), where=where)
-    if (settings.root, settings.roots, settings.former_roots) != (root, roots, former_roots):
-        raise BadSettings(where, "root, roots and former_roots must each stand on one line to be updated")
+    if (settings.root, settings.roots, settings.former_roots, settings.replica_id) != (
+        root,
+        roots,
+        former_roots,
+        replica_id,
+    ):
+        raise BadSettings(
+            where,
+            "replica_id, root, roots and former_roots must each stand on one line to be updated",
+        )
     return changed
 
 

@@ -69,6 +69,10 @@ class State(ReaderState, kw_only=True):
     owed: list[str] = msgspec.field(default_factory=list)
     """Copy keys of prompts that were given before their answer was read."""
 
+    def holds_words(self) -> bool:
+        """Prompts typed while busy wait with their words."""
+        return bool(self.queue)
+
 
 # --- Where sessions are
 

@@ -103,6 +103,10 @@ class State(ReaderState, kw_only=True):
     compactions: int = 0
     compacted_by: str = ""  # the record type that told of the last compaction
 
+    def holds_words(self) -> bool:
+        """Items of which it is not known yet whether they mirror events wait with their words."""
+        return bool(self.held)
+
 
 def home(environ: Mapping[str, str], user_home: Path) -> Path:
     """`$CODEX_HOME`, else `~/.codex`."""

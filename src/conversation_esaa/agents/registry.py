@@ -55,6 +55,10 @@ class ReaderState(msgspec.Struct, kw_only=True):
     unknown: dict[str, int] = {}
     """Record types that are neither read nor in KNOWN_INVISIBLE, with how often each was met."""
 
+    def holds_words(self) -> bool:
+        """Whether something said waits in this state. Such a state is not stored: words are the log's alone."""
+        return False
+
     def met_unknown(self, kind: object) -> None:
         """Count a record type that nothing here understands; the name is shortened, never its content."""
         name = kind[:60] if isinstance(kind, str) else f"<{type(kind).__name__}>"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
@@ -43,15 +44,15 @@ class Cursor(msgspec.Struct, kw_only=True):
     agent: str
     session_id: str
     stat: Stat
-    offset: int = 0
+    offset: int = 0  # 0: to be read from its beginning when it changes
     line_no: int = 0
     fingerprint: str = ""
     state: dict[str, Any] = {}  # the agent module's ReaderState
-    captured: int = 0  # events this file gave to the log
+    captured: int = 0  # events of this file that the log has
     refused: dict[str, int] = {}  # working directory outside the workspace → turns said there
     private: int = 0  # turns that were nothing but <private> text
     bad_lines: list[tuple[int, str]] = []  # line number from 1, reason
-    v1_1_met: dict[str, int] = {}  # turns that a v1.1 tool had captured, by digest
+    recognised: dict[str, str] = {}  # turns that a v1.1 tool had captured: event id → digest
 
 
 class SyncState(msgspec.Struct, kw_only=True):
@@ -60,6 +61,7 @@ class SyncState(msgspec.Struct, kw_only=True):
     schema: str = SCHEMA
     log_size: int = 0
     log_fingerprint: str = ""
+    roots: list[str] = []  # that the gate had: with other roots, what was refused is looked at again
     sources: dict[str, Cursor] = {}  # by path
 
 
@@ -74,7 +76,11 @@ def load(path: Path) -> SyncState | None:
 
 def save(path: Path, state: SyncState) -> None:
     """Replace the saved cursors in one step. Raises OSError."""
-    replace_file(path, msgspec.json.encode(state) + b"\n")
+    try:
+        content = msgspec.json.encode(state)
+    except UnicodeEncodeError:  # a path or a record type with half a character: rare, so paid for here
+        content = msgspec.json.encode(_encodable(msgspec.to_builtins(state)))
+    replace_file(path, content + b"\n")
 
 
 def fingerprint(file: BinaryIO, end: int) -> str:
@@ -96,3 +102,15 @@ def log_fingerprint(log: Path, size: int) -> str:
             return fingerprint(file, size)
     except OSError:
         return ""
+
+
+def _encodable(value: Any) -> Any:
+    match value:
+        case str():
+            return without_surrogates(value)
+        case dict():
+            return {without_surrogates(key): _encodable(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_encodable(item) for item in value]
+        case _:
+            return value

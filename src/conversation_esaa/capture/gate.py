@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _DRIVE = re.compile(r"([A-Za-z]):(?=/|$)")
 _WSL = re.compile(r"//(?:wsl\$|wsl\.localhost)/([^/]+)(/.*)?", re.IGNORECASE)
 _MOUNTED_DRIVE = re.compile(r"/mnt/([A-Za-z])(?=/|$)")
+_LONGEST = 32_767  # characters of a path, on any system; a longer one is no directory
 
 
 class Verdict(Enum):
@@ -53,21 +54,17 @@ class Gate:
         return verdict
 
     def _judge(self, cwd: str) -> Verdict:
-        spellings = [cwd]
-        if normalise(resolved := self._resolve(cwd)) != normalise(cwd):
-            spellings.append(resolved)
-        verdict = Verdict.FOREIGN
-        for spelling in spellings:
-            for ancestor in ancestors(normalise(spelling)):
+        if len(cwd) > _LONGEST:
+            return Verdict.FOREIGN
+        recorded, real = normalise(cwd), normalise(self._resolve(cwd))
+        for spelling in dict.fromkeys((real, recorded)):  # where a link leads weighs more than where it lies
+            for ancestor in ancestors(spelling):
                 if ancestor in self._roots:
                     return Verdict.ADMITTED
                 if self._has_store(ancestor):
-                    verdict = Verdict.NESTED if self._is_below(normalise(spelling)) else Verdict.FOREIGN
-                    break
-        return verdict
-
-    def _is_below(self, path: str) -> bool:
-        return any(ancestor in self._roots for ancestor in ancestors(path))
+                    inside = any(above in self._roots for above in ancestors(ancestor))
+                    return Verdict.NESTED if inside else Verdict.FOREIGN
+        return Verdict.FOREIGN
 
 
 def normalise(path: str) -> str:

@@ -13,41 +13,38 @@ import heapq
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from conversation_esaa.agents import jsonl
 from conversation_esaa.agents.registry import MODULES, agent, unlisted
+from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, Stat, SyncState
 from conversation_esaa.capture.dedupe import Known
+from conversation_esaa.capture.drafts import home_relative, mark_event, turn_event
 from conversation_esaa.capture.gate import Gate, Verdict
 from conversation_esaa.errors import ConversationError, LogUnreadable
-from conversation_esaa.events import (
-    ConversationTurn,
-    FromSource,
-    Head,
-    SessionCompacted,
-    SessionEnded,
-    SessionStarted,
-)
-from conversation_esaa.ids import AgentId, agent_id, mark_event_id, turn_event_id
-from conversation_esaa.projections.injected import without_injected
-from conversation_esaa.text import strip_private, summary
-from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
+from conversation_esaa.events import ConversationTurn, FromSource, Head
+from conversation_esaa.ids import AgentId, agent_id
+from conversation_esaa.turn import SessionMark, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import BinaryIO
 
-    from conversation_esaa.agents.registry import AgentModule, SessionFile
+    from conversation_esaa.agents.registry import AgentModule, ReaderState, SessionFile
     from conversation_esaa.layout import Layout
-    from conversation_esaa.log.contract import EventLog
+    from conversation_esaa.log.contract import EventLog, Recovered
     from conversation_esaa.settings import Settings
 
 BATCH = 1000  # drafts in one append: one write, one fdatasync
 BATCH_CHARACTERS = 4_000_000
 OPEN_FILES = 100  # sessions merged by time at once; far below any limit on descriptors
+NAMED = 100  # directories and bad lines that are named per file; of more, the rest are counted
+MORE = "(more)"
+LONGEST_NAMED = 4_096  # characters of a directory that is named
 
 
 class FileProblem(msgspec.Struct, frozen=True):
@@ -87,8 +84,10 @@ class SyncReport(msgspec.Struct, kw_only=True):
 
     @property
     def partial(self) -> bool:
-        """Whether something could not be read."""
-        return any(report.failed or report.problems for report in self.agents)
+        """Whether a file or an agent could not be read. A bad line is reported, and hides only itself."""
+        return any(
+            report.failed or any(not problem.line_no for problem in report.problems) for report in self.agents
+        )
 
 
 class Sources(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +113,7 @@ def sync(
 
     agents    names; empty means every agent there is, but the excluded ones.
     session   read this native log alone, whatever its stat says.
-    full      look into every file again, for a change that a stat cannot show.
+    full      read every file again from its beginning, for a change that a stat cannot show.
     wait_s    how long to wait for the log's lock, each time it is needed.
 
     Raises LockTimeout, and LogUnreadable when the log cannot be written; what was appended before stays
@@ -133,10 +132,12 @@ def sync(
             f"{session} is no session file that {' or '.join(chosen)} would have written for this workspace",
             hint="`conversation-esaa agents` shows where each agent keeps its sessions.",
         )
+    # A copy is younger than what it was copied from: of equal moments, the older file's turn comes first.
     streams.sort(key=lambda stream: (stream.stat.mtime_ns, str(stream.file.path)))
     for start in range(0, len(streams), OPEN_FILES):
         group = streams[start : start + OPEN_FILES]
-        run.append_all(heapq.merge(*(stream.drafts() for stream in group), key=lambda draft: draft.sort_key))
+        drafts = [stream.drafts(rank) for rank, stream in enumerate(group)]
+        run.append_all(heapq.merge(*drafts, key=lambda draft: draft.sort_key))
         for stream in group:
             stream.remember()
     run.save()
@@ -144,7 +145,7 @@ def sync(
 
 
 class _Draft(msgspec.Struct, frozen=True):
-    sort_key: tuple[str, str, int]  # time, path, position in the file: file order holds within a session
+    sort_key: tuple[str, int, int]  # time, file, position in the file: file order holds within a session
     event: FromSource
     session: _Session
 
@@ -164,13 +165,16 @@ class _Run:
         self.layout, self.log, self.settings, self.sources = layout, log, settings, sources
         self.now, self.wait_s = now, wait_s
         self.gate = workspace_gate(layout, settings)
-        self.state = self._trusted_state()
-        self.reports: dict[AgentId, AgentReport] = {}
+        self.roots = roots_now(layout, settings)
         self.head = log.head()
+        self.state = self._trusted_state()
+        self.roots_changed = self.state.roots != list(self.roots)
+        self.reports: dict[AgentId, AgentReport] = {}
         self.recovered = ""
         self._known: Known | None = None
         self._known_size = 0
         self._changed = False
+        self._found: set[str] = set()
 
     def _trusted_state(self) -> SyncState:
         state = cursors.load(self.layout.sync_state)
@@ -188,7 +192,7 @@ class _Run:
             module = agent(name)
             home = module.home(self.sources.environ, self.sources.user_home)
             report.home, report.found = str(home), home.is_dir()
-            found = list(module.session_files(home, roots_now(self.layout, self.settings)))
+            found = list(module.session_files(home, self.roots))
             report.unlisted = unlisted(module, home)
         except ConversationError:
             raise
@@ -196,6 +200,7 @@ class _Run:
             report.failed = f"{type(error).__name__} while looking for sessions"
             return []
         report.sessions = len(found)
+        self._found.update(str(file.path) for file in found)
         wanted = only.resolve() if only else None
         streams = []
         for file in found:
@@ -216,10 +221,17 @@ class _Run:
             report.problems.append(FileProblem(str(file.path), _os_words(error)))
             return None
         cursor = self.state.sources.get(str(file.path))
+        again = again or (cursor is not None and self._belongs_here_now(cursor))
         if cursor and cursor.stat == stat and not again:
             return None
         report.read += 1
         return _Session(self, module, file, report, stat, None if again else cursor)
+
+    def _belongs_here_now(self, cursor: Cursor) -> bool:
+        """Whether something that was refused would be admitted: a worktree joined, the directory moved."""
+        return self.roots_changed and any(
+            cwd == MORE or self.gate.judge(cwd) is Verdict.ADMITTED for cwd in cursor.refused
+        )
 
     def append_all(self, drafts: Iterable[_Draft]) -> None:
         batch: list[_Draft] = []
@@ -236,38 +248,39 @@ class _Run:
         if not batch:
             return
         with self.log.writing(purpose="sync", wait_s=self.wait_s) as writer:
-            self.recovered = self.recovered or str(writer.recovered or "")
+            self.recovered = self.recovered or _recovery_words(writer.recovered)
             known = self._catch_up_with_log()
             fresh = []
             for draft in batch:
-                if known.has(draft.event, draft.session.cursor):
+                draft.session.met += 1
+                if known.has(draft.event, draft.session.cursor.recognised):
                     draft.session.report.known += isinstance(draft.event, ConversationTurn)
                 else:
                     known.add(draft.event)
                     fresh.append(draft)
-                    draft.session.captured += 1
             written = writer.append([draft.event for draft in fresh], recorded_at=self.now())
             for draft in fresh:
                 draft.session.report.captured += 1
             self.head = writer.head
             self._known_size = writer.head.size if written else self._known_size
-            self._changed = True
 
     def _catch_up_with_log(self) -> Known:
         """Other processes may have appended since the last batch."""
         if self._known is None:
-            self._known = Known()
-        self._known.learn(self.log.entries(self._known_size))
+            self._known = Known(cursor.recognised for cursor in self.state.sources.values())
+        roots = (str(self.layout.root), *self.settings.all_roots)
+        self._known.learn(self.log.entries(self._known_size), roots=roots)
         self._known_size = self.log.head().size
         return self._known
 
     def save(self) -> None:
         """Remember the cursors, and forget those of files that are gone. Nothing changed: nothing written."""
-        gone = [path for path in self.state.sources if not os.path.lexists(path)]
+        gone = [path for path in self.state.sources if path not in self._found and not os.path.lexists(path)]
         for path in gone:
             del self.state.sources[path]
-        if not (self._changed or gone):
+        if not (self._changed or gone or (self.roots_changed and self.state.sources)):
             return
+        self.state.roots = list(self.roots)
         self.state.log_size = self.head.size
         self.state.log_fingerprint = cursors.log_fingerprint(self.layout.log, self.head.size)
         try:
@@ -306,46 +319,50 @@ class _Session:
         cursor: Cursor | None,
     ) -> None:
         self.run, self.module, self.file, self.report, self.stat = run, module, file, report, stat
-        self.previous = cursor
-        self.cursor = cursor or self._fresh_cursor()
-        self.captured = 0
+        self.met = 0  # events of this file that the log has, as far as this run looked
+        self.cursor = self._fresh_cursor()
+        self._previous = cursor
         self._complete = False
 
     def _fresh_cursor(self) -> Cursor:
         return Cursor(agent=self.module.NAME, session_id=self.file.session_id, stat=self.stat)
 
-    def drafts(self) -> Iterator[_Draft]:
-        """The admitted turns after the cursor, in file order. Raises nothing; problems are reported."""
+    def drafts(self, rank: int) -> Iterator[_Draft]:
+        """The admitted turns after the cursor, in file order. Raises nothing; problems are reported.
+
+        rank   of this file among those it is merged with.
+        """
         try:
             with self.file.path.open("rb") as handle:
-                yield from self._drafts(handle)
+                yield from self._drafts(handle, rank)
         except FileNotFoundError:
             return  # removed between listing and opening: nothing to read, nothing to report
         except OSError as error:
             self.report.problems.append(FileProblem(str(self.file.path), _os_words(error)))
+        except Exception as error:  # noqa: BLE001 - a record that some reader trips over must not stop the others
+            problem = f"{type(error).__name__} while reading it; a defect of this program, please report it"
+            self.report.problems.append(FileProblem(str(self.file.path), problem))
 
-    def _drafts(self, handle: Any) -> Iterator[_Draft]:
-        self._continue_or_start_again(handle)
+    def _drafts(self, handle: BinaryIO, rank: int) -> Iterator[_Draft]:
+        state = self._resumed(handle) or self.module.open_session(self.file)
         cursor = self.cursor
         lines = jsonl.Lines(offset=cursor.offset, line_no=cursor.line_no)
-        try:
-            state = msgspec.convert(cursor.state, self.module.State) if cursor.state else None
-        except msgspec.ValidationError:  # written by another version of the reader
-            self.cursor = cursor = self._fresh_cursor()
-            lines, state = jsonl.Lines(), None
-        if state is None:
-            state = self.module.open_session(self.file)
         unknown_before = dict(state.unknown)
         latest = ""
         for position, item in enumerate(self.module.read(jsonl.read_records(handle, lines), state)):
             latest = max(latest, item.said_at)
             if event := self._admitted(item):
-                yield _Draft((latest, str(self.file.path), position), event, self)
-        cursor.offset, cursor.line_no = lines.offset, lines.line_no
-        cursor.fingerprint = cursors.fingerprint(handle, lines.offset)
-        cursor.state = msgspec.to_builtins(state)
+                yield _Draft((latest, rank, position), event, self)
         cursor.session_id = state.session_id or cursor.session_id
-        cursor.bad_lines = (cursor.bad_lines + [(bad.line_no, bad.reason) for bad in lines.bad])[:100]
+        if state.holds_words():  # words are the log's alone: such a file is read again as a whole
+            cursor.offset, cursor.line_no, cursor.fingerprint, cursor.state = 0, 0, "", {}
+        else:
+            cursor.offset, cursor.line_no = lines.offset, lines.line_no
+            cursor.fingerprint = cursors.fingerprint(handle, lines.offset)
+            cursor.state = msgspec.to_builtins(state)
+        cursor.bad_lines = [
+            *{**dict(cursor.bad_lines), **{bad.line_no: bad.reason for bad in lines.bad}}.items()
+        ][:NAMED]
         for bad in lines.bad:
             self.report.problems.append(FileProblem(str(self.file.path), bad.reason, bad.line_no))
         for kind, count in state.unknown.items():
@@ -353,13 +370,24 @@ class _Session:
                 self.report.unknown[kind] = self.report.unknown.get(kind, 0) + new
         self._complete = True
 
-    def _continue_or_start_again(self, handle: Any) -> None:
-        cursor = self.cursor
-        if cursor.offset > self.stat.size or (
-            cursor.offset and cursors.fingerprint(handle, cursor.offset) != cursor.fingerprint
-        ):
-            self.cursor = self._fresh_cursor()
-            self.cursor.captured = cursor.captured
+    def _resumed(self, handle: BinaryIO) -> ReaderState | None:
+        """The reader's state at the saved cursor, when the file still begins with what was read then.
+
+        Works on a copy of the cursor: when reading fails half-way, the saved one is as it was.
+        """
+        saved = self._previous
+        if saved is None or not saved.offset or saved.offset > os.fstat(handle.fileno()).st_size:
+            return None
+        if cursors.fingerprint(handle, saved.offset) != saved.fingerprint:
+            return None
+        try:
+            state = msgspec.convert(saved.state, self.module.State)
+        except msgspec.ValidationError:  # written by another version of the reader
+            return None
+        self.cursor = msgspec.structs.replace(
+            saved, refused=dict(saved.refused), recognised=dict(saved.recognised), stat=self.stat
+        )
+        return state
 
     def _admitted(self, item: Turn | SessionMark) -> FromSource | None:
         verdict = self.run.gate.judge(item.cwd)
@@ -367,12 +395,9 @@ class _Session:
             if isinstance(item, Turn):
                 session = item.source_session_id or self.file.path.name
                 where = item.cwd or "(no directory recorded)"
-                for counts, key in (
-                    (self.report.refused, session),
-                    (self.report.refused_cwds, where),
-                    (self.cursor.refused, where),
-                ):
-                    counts[key] = counts.get(key, 0) + 1
+                _count(self.report.refused, session)
+                _count(self.report.refused_cwds, where)
+                _count(self.cursor.refused, where)
             return None
         path = home_relative(self.file.path, self.run.sources.user_home)
         if isinstance(item, SessionMark):
@@ -388,80 +413,8 @@ class _Session:
     def remember(self) -> None:
         """Move the cursor: what it stands for is durable now."""
         if self._complete:
-            self.cursor.stat = self.stat
-            self.cursor.captured += self.captured
+            self.cursor.captured += self.met
             self.run.remember(self.file.path, self.cursor)
-
-
-def turn_event(turn: Turn, *, source_path: str, max_characters: int) -> ConversationTurn | None:
-    """The draft of a turn; None when nothing of it may be stored.
-
-    What stands in `<private>` tags, and what we ourselves put into the conversation, is taken out first, so
-    that neither words nor identity keep a trace of it.
-    """
-    flags = []
-    text, had_private = strip_private(turn.text)
-    if had_private:
-        flags.append("private_removed")
-    if (cleaned := without_injected(text)) != text:
-        text = cleaned
-        flags.append("injection_removed")
-    if flags:
-        text = text.strip()
-    if not text.strip():
-        return None
-    if len(text) > max_characters:
-        left_out = len(text) - max_characters
-        text = f"{text[:max_characters]}\n[… {left_out} characters left out at capture]"
-        flags.append("cut")
-    if text is not turn.text:
-        turn = msgspec.structs.replace(turn, text=text, copy_keys=() if had_private else turn.copy_keys)
-    return ConversationTurn(
-        event_id=turn_event_id(turn),
-        ts=turn.said_at,
-        actor=str(turn.actor),
-        agent_id=turn.source,
-        flags=tuple(flags if turn.said_at else [*flags, "time_of_capture"]),
-        source=turn.source,
-        source_session_id=turn.source_session_id,
-        source_path=source_path,
-        source_ref=turn.source_ref,
-        source_index=turn.source_index,
-        message_ref=turn.message_ref,
-        cwd=turn.cwd,
-        git_branch=turn.git_branch,
-        git_commit=turn.git_commit,
-        model=turn.model,
-        agent_version=turn.agent_version,
-        copy_keys=turn.copy_keys,
-        text=text,
-        summary=summary(text),
-    )
-
-
-def mark_event(mark: SessionMark, *, source_path: str) -> FromSource:
-    """The draft of a session's start, end or compaction."""
-    common = FromSource(
-        event_id=mark_event_id(mark),
-        ts=mark.said_at,
-        actor=str(Actor.SYSTEM),
-        agent_id=mark.source,
-        source=mark.source,
-        source_session_id=mark.source_session_id,
-        source_path=source_path,
-        source_ref=mark.source_ref,
-        cwd=mark.cwd,
-        git_branch=mark.git_branch,
-        git_commit=mark.git_commit,
-        model=mark.model,
-        agent_version=mark.agent_version,
-    )
-    fields = msgspec.structs.asdict(common)
-    if mark.kind is MarkKind.STARTED:
-        return SessionStarted(**fields, forked_from=mark.forked_from)
-    if mark.kind is MarkKind.ENDED:
-        return SessionEnded(**fields, trigger=mark.trigger)
-    return SessionCompacted(**fields, trigger=mark.trigger)
 
 
 def workspace_gate(layout: Layout, settings: Settings) -> Gate:
@@ -470,7 +423,7 @@ def workspace_gate(layout: Layout, settings: Settings) -> Gate:
     return Gate(
         roots_now(layout, settings),
         has_store=lambda path: os.path.isdir(os.path.join(path, store)),
-        resolve=lambda path: os.path.realpath(path) if os.path.isabs(path) else path,
+        resolve=_real,
     )
 
 
@@ -480,17 +433,32 @@ def roots_now(layout: Layout, settings: Settings) -> tuple[str, ...]:
     Where it used to be counts only while nothing is there: what took its place is another project, and a
     copied directory is not the original.
     """
-    present = (str(layout.root), os.path.realpath(layout.root), *settings.roots)
+    present = (str(layout.root), *settings.roots)
     earlier = (path for path in (settings.root, *settings.former_roots) if not os.path.isdir(path))
-    return tuple(dict.fromkeys((*present, *earlier)))
+    return tuple(dict.fromkeys((*present, *map(_real, present), *earlier)))
 
 
-def home_relative(path: Path, user_home: Path) -> str:
-    """`~/…` with forward slashes for what lies below the home directory: no user name in the log."""
+def _real(path: str) -> str:
+    """`path` with links followed, as far as this machine has it; a path of another system stays as it is."""
     try:
-        return "~/" + path.relative_to(user_home).as_posix()
-    except ValueError:
-        return path.as_posix()
+        return os.path.realpath(path) if os.path.isabs(path) else path
+    except (OSError, ValueError):  # a NUL or half a character in it
+        return path
+
+
+def _count(counts: dict[str, int], key: str) -> None:
+    key = without_surrogates(key)
+    if len(key) > LONGEST_NAMED or (key not in counts and len(counts) >= NAMED):
+        key = MORE
+    counts[key] = counts.get(key, 0) + 1
+
+
+def _recovery_words(recovered: Recovered | None) -> str:
+    if recovered is None:
+        return ""
+    if not recovered.quarantined:
+        return "the last line was whole and only got its line feed"
+    return f"{recovered.length} bytes behind byte {recovered.offset} are kept in {recovered.quarantined}"
 
 
 def _os_words(error: OSError) -> str:
