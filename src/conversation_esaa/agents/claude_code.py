@@ -1,10 +1,10 @@
 """Claude Code: one JSONL file per session, one line per content block.
 
-Only three kinds of line can hold something said: `user`, `assistant`, and the attachment
-`queued_command`, a prompt typed while the agent worked. Everything else is bookkeeping, or repeats such
-a line, or is a request to the model with injected text; it is left alone by name, and a name that is
-new is counted. Of a `user` line the vendor's own marks decide first, an envelope around the whole text
-second; a text that merely quotes a tag is the person's.
+Few kinds of line can hold something said: `user`, `assistant`, and for a prompt typed while the agent
+worked the attachment `queued_command`, in some versions `queue-operation`. Everything else is
+bookkeeping, or repeats such a line, or is a request to the model with injected text; it is left alone by
+name, and a name that is new is counted. Of a `user` line the vendor's own marks decide first, an envelope
+around the whole text second; a text that merely quotes a tag is the person's.
 Format, versions, and how we know: docs/reference/agents/claude-code.md.
 """
 
