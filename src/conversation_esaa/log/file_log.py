@@ -163,7 +163,7 @@ class LogFile(_OpenFile):
             self._undo(size, size + len(data))
             raise AppendFailed(
                 f"{self._path}: {error.strerror or type(error).__name__}; the events were not added",
-                hint="What was in the log is untouched. `conversation-esaa doctor` checks modes and free space.",
+                hint="What was in the log is untouched. `conversation-esaa verify` checks it; free space or mend the modes, then run the command again.",
             ) from error
         except BaseException:  # interrupted: as if it had not begun
             self._undo(size, size + len(data))

@@ -89,7 +89,7 @@ def unreadable(path: Path, error: OSError) -> LogUnreadable:
     """What the system said about `path`, as an error of ours."""
     return LogUnreadable(
         f"{path}: {error.strerror or type(error).__name__}",
-        hint="Nothing was changed. `conversation-esaa doctor` checks owner, modes and free space of the store.",
+        hint="Nothing was changed. `conversation-esaa verify` checks owner and modes; look for free space too.",
     )
 
 

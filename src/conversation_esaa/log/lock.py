@@ -40,7 +40,7 @@ class LockUnsupported(ConversationError):
     def __init__(self, path: Path) -> None:
         super().__init__(
             f"the file system of {path} cannot lock files, so two writers could mix their events",
-            hint="Keep the workspace's .conversation-esaa/ on a local disk; `conversation-esaa doctor` checks it.",
+            hint="Keep the workspace's .conversation-esaa/ on a local disk; `conversation-esaa verify` checks what is there.",
         )
 
 
