@@ -3,9 +3,12 @@
 Start at `turn.py` and `events.py` for the words, at `workspace.py` for what can be done with them.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # `typing` itself costs milliseconds, and `--version` imports this
 if TYPE_CHECKING:
+    from typing import Any
+
     from conversation_esaa.workspace import Workspace
 
 __version__ = "0.1.0"

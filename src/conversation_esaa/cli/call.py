@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
-import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import msgspec
 
+from conversation_esaa.cli.values import seconds
+from conversation_esaa.cli.words import plain
 from conversation_esaa.errors import ConversationError, UsageError
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.text import terminal
 from conversation_esaa.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
+    from collections.abc import Mapping, Sequence
+
+# What JSON may hold as it is and a terminal or an editor would obey, hide or choke on.
+_NOT_PLAIN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+
+
+class AnswerLost(ConversationError):
+    """Standard output did not take the answer."""
+
+    code = "output.lost"
 
 
 class Output:
@@ -30,14 +41,27 @@ class Output:
     def text(self, text: str) -> None:
         """For people and agents; control characters come out visible. Silent under `--json`."""
         if not self.as_json:
-            self._stdout.write(terminal(text if text.endswith("\n") else f"{text}\n"))
+            self.write(terminal(text if text.endswith("\n") else f"{text}\n"))
 
     def data(self, schema: str, value: Any) -> None:
         """For programs: `value` (a Struct or a dict) with its schema's name, one JSON object. Only `--json`."""
         if self.as_json:
             fields = msgspec.to_builtins(value)
             document = {"schema": f"conversation-esaa.{schema}/1", **fields}
-            self._stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+            self.write(_json(document, indent=2))
+
+    def write(self, text: str) -> None:
+        """Exactly `text`, at once. Raises AnswerLost; BrokenPipeError when nobody reads any more."""
+        try:
+            self._stdout.write(text)
+            self._stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise AnswerLost(
+                f"the answer could not be written: {error.strerror}",
+                hint="What the command did is done; only its words were lost.",
+            ) from None
 
     def note(self, text: str) -> None:
         """A diagnostic, on stderr."""
@@ -47,15 +71,21 @@ class Output:
         """An error: two lines, or one JSON object under `--json`; on stderr either way."""
         if self.as_json:
             body = {"code": error.code, "message": error.message, "hint": error.hint}
-            self._stderr.write(json.dumps({"error": body}, ensure_ascii=False) + "\n")
+            self._stderr.write(_json({"error": body}))
             return
-        self.note(f"error: {error.message}" + (f"\nhint:  {error.hint}" if error.hint else ""))
+        hint = f"\nhint:  {plain(error.hint)}" if error.hint else ""
+        self.note(f"error: {plain(error.message)}{hint}")
+
+
+def _json(document: Mapping[str, Any], *, indent: int | None = None) -> str:
+    text = json.dumps(document, ensure_ascii=False, indent=indent) + "\n"
+    return _NOT_PLAIN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Call:
     """What a command gets: the machine, the output, and the workspace when it asks for it."""
 
-    def __init__(self, args: Namespace, machine: Machine, out: Output) -> None:
+    def __init__(self, args: argparse.Namespace, machine: Machine, out: Output) -> None:
         self.machine, self.out = machine, out
         self._args = args
 
@@ -79,34 +109,71 @@ class Call:
         return Workspace.find(self.path, **self.options)
 
 
-class _Parser(ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """An argparse parser that raises what it has to say; sub-parsers are of this class too."""
+
+    def __init__(self, **options: Any) -> None:
+        # A width, so that argparse need not look for one: that costs the import of four modules.
+        super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
+
     def error(self, message: str) -> NoReturn:
+        """Wrong words. Raises UsageError."""
         raise UsageError(message, hint=f"`{self.prog} --help` shows how it is used.")
 
+    def print_help(self, file: Any = None) -> NoReturn:
+        """`--help` was asked for. Raises HelpAsked."""
+        del file
+        raise HelpAsked(self)
 
-def build_parser(name: str, module: str) -> ArgumentParser:
-    """The parser of one command, common options included."""
+
+class HelpAsked(Exception):
+    """`--help`, wherever it stood."""
+
+    def __init__(self, parser: Parser) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, width=80)
+
+
+def build_parser(name: str, module: str) -> Parser:
+    """The parser of one command, common options included, also behind its sub-commands."""
     command = importlib.import_module(f"conversation_esaa.cli.commands.{module}")
-    return _build(name, command)
-
-
-def _build(name: str, command: ModuleType) -> ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog=f"conversation-esaa {name}",
         description=command.HELP,
         epilog=getattr(command, "EXAMPLES", None),
-        formatter_class=RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     command.arguments(parser)
-    common = parser.add_argument_group("common options")
-    common.add_argument("-C", "--workspace", metavar="DIR", help="the project (default: found from here)")
-    common.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    common.add_argument("--no-sync", action="store_true", help="do not look at the agents' logs first")
-    common.add_argument(
-        "--lock-timeout", type=float, default=10.0, metavar="S", help="seconds to wait for another writer"
-    )
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for sub_name, sub_parser in action.choices.items():
+                _common(sub_parser)
+                sub_parser.description = next(
+                    each.help for each in action._choices_actions if each.dest == sub_name
+                )
+    _common(parser)
     return parser
+
+
+COMMON = {"workspace": "", "json": False, "no_sync": False, "lock_timeout": 10.0}
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    """Without defaults, so that a sub-command does not undo what was said before it."""
+    add, unset = parser.add_argument, argparse.SUPPRESS
+    add("-C", "--workspace", metavar="DIR", default=unset, help="the project (default: found from here)")
+    add("--json", action="store_true", default=unset, help="one JSON object on stdout")
+    add("--no-sync", action="store_true", default=unset, help="do not look at the agents' logs first")
+    add(
+        "--lock-timeout",
+        type=seconds,
+        metavar="S",
+        default=unset,
+        help="seconds to wait for another writer (default 10)",
+    )
 
 
 def carry_out(
@@ -119,28 +186,66 @@ def carry_out(
     stderr: TextIO,
 ) -> int:
     """Run one command; returns its exit code. Errors are printed here and nowhere else."""
-    for stream in (stdout, stderr):
-        if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(encoding="utf-8", errors="backslashreplace")
-    out = Output(as_json="--json" in words, stdout=stdout, stderr=stderr)
+    machine = machine or this_machine()
+    out = output(words, stdout, stderr)
     try:
         command = importlib.import_module(f"conversation_esaa.cli.commands.{module}")
-        args = _build(name, command).parse_args(words)
-        return command.run(args, Call(args, machine or this_machine(), out)) or 0
+        args = build_parser(name, module).parse_args(words, argparse.Namespace(**COMMON))
+        return command.run(args, Call(args, machine, out)) or 0
+    except HelpAsked as asked:
+        from conversation_esaa.cli.help_text import help_text
+
+        out.write(help_text(asked.parser, width=_columns(machine.environ, stdout)))
+        return 0
     except ConversationError as error:
         out.fail(error)
         return error.exit_code
-    except SystemExit as done:  # argparse after --help
-        return int(done.code or 0)
     except BrokenPipeError:
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         out.fail(ConversationError(f"{where}{error.strerror or type(error).__name__}", hint=_OS_HINT))
         return 1
-    finally:
-        if stdout is sys.stdout:
-            stdout.flush()
+    except Exception as error:  # a fault of ours; a traceback could quote what somebody said
+        if machine.environ.get(DEBUG):
+            raise
+        out.fail(Fault(error))
+        return 1
 
 
+def output(words: Sequence[str], stdout: TextIO, stderr: TextIO) -> Output:
+    """Where the command's answer goes; UTF-8 whatever the locale says."""
+    for stream in (stdout, stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+    return Output(as_json="--json" in words, stdout=stdout, stderr=stderr)
+
+
+DEBUG = "CONVERSATION_ESAA_DEBUG"
 _OS_HINT = "Nothing that was acknowledged is lost. Mend the cause, then run the command again."
+
+
+class Fault(ConversationError):
+    """An exception that no one foresaw. Its own words stay out: they may quote a conversation."""
+
+    code = "internal"
+
+    def __init__(self, error: Exception) -> None:
+        place, trace = "", error.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            place, trace = f" in {Path(code.co_filename).name}, line {trace.tb_lineno}", trace.tb_next
+        super().__init__(
+            f"a fault of conversation-esaa: {type(error).__name__}{place}",
+            hint=f"Nothing that was acknowledged is lost. {DEBUG}=1 shows the details to report; look through "
+            "them first, they may quote the conversation.",
+        )
+
+
+def _columns(environ: Mapping[str, str], stdout: TextIO) -> int:
+    if (given := environ.get("COLUMNS", "")).isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stdout.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

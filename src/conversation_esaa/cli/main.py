@@ -9,10 +9,10 @@ import sys
 
 TYPE_CHECKING = False  # `typing` itself costs milliseconds
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
     from collections.abc import Sequence
     from typing import TextIO
 
+    from conversation_esaa.cli.call import Parser
     from conversation_esaa.machine import Machine
 
 PROG = "conversation-esaa"
@@ -28,7 +28,7 @@ COMMANDS = {
     "watch": ("watch", "capture as with sync (--once)"),
     "handoff": ("handoff", "print what the next agent needs to know"),
     "context": ("context", "show a window of the conversation"),
-    "show": ("show", "show one event whole"),
+    "show": ("show", "show one event, decision, task or topic whole"),
     "goal": ("goal", "show or set the current objective"),
     "decide": ("decide", "record, supersede or retract a decision"),
     "task": ("task", "create, update, close, reopen, list or show tasks"),
@@ -41,20 +41,56 @@ COMMANDS = {
 ALIASES = {"topics": "topic", "tasks": "task"}
 VALUED = ("--workspace", "-C", "--lock-timeout")  # options before the command that take a value
 
+# How the older PowerShell tool spelled its options, in any case: `-Last 3`, `-topicTitle x`.
+OLDER = {
+    "workspace": "--workspace",
+    "agent": "--agent",
+    "mode": "--mode",
+    "last": "--last",
+    "before": "--before",
+    "around": "--around",
+    "window": "--window",
+    "topic": "--topic",
+    "topicid": "--topic-id",
+    "topictitle": "--title",
+    "json": "--json",
+    "decision": "--decision",
+    "rationale": "--rationale",
+    "source": "--source",
+    "title": "--title",
+    "status": "--status",
+    "nextstep": "--next-step",
+    "evidence": "--evidence",
+    "summary": "--summary",
+    "eventid": "--event",
+    "events": "--events",
+    "codexsessionpath": "--session",
+    "claudesessionpath": "--session",
+    "antigravitytranscriptpath": "--session",
+}
+
 
 def entry() -> int:
     """What the installed commands run."""
+    import os
+
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the shell closed it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - lives as long as we
     try:
-        return main(sys.argv[1:])
+        code = main(sys.argv[1:])
     except KeyboardInterrupt:
         sys.stderr.write("stopped; what was captured so far is kept\n")
-        return 130
-    except BrokenPipeError:
-        # `| head` has seen enough. Whatever is still buffered has no reader.
-        import os
-
+        code = 130
+    except BrokenPipeError:  # `| head` has seen enough
+        code = 0
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered has no reader: without this, Python would complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        code = code or (0 if isinstance(error, BrokenPipeError) else 1)
+    return code
 
 
 def main(
@@ -65,15 +101,19 @@ def main(
     stderr: TextIO | None = None,
 ) -> int:
     """Carry out one command line; returns the exit code (docs/reference/command-line.md)."""
+    stdout, stderr = stdout or sys.stdout, stderr or sys.stderr
     if list(argv[:1]) in (["--version"], ["-V"]):
         from conversation_esaa import __version__
 
-        (stdout or sys.stdout).write(f"{PROG} {__version__}\n")
+        stdout.write(f"{PROG} {__version__}\n")
         return 0
     words = _modern(argv)
     at = _command_position(words)
-    if at is None:
-        return _without_command(words, stdout or sys.stdout, stderr or sys.stderr)
+    if at is not None and words[at] == "help" and len(words) > at + 1:
+        words = [*words[at + 1 :], "--help"]  # `help context` is `context --help`
+        at = _command_position(words)
+    if at is None or words[at] not in {*COMMANDS, *ALIASES}:
+        return _without_command(words, at, stdout, stderr)
     name = ALIASES.get(words[at], words[at])
     from conversation_esaa.cli.call import carry_out
 
@@ -82,12 +122,13 @@ def main(
         COMMANDS[name][0],
         [*words[:at], *words[at + 1 :]],
         machine=machine,
-        stdout=stdout or sys.stdout,
-        stderr=stderr or sys.stderr,
+        stdout=stdout,
+        stderr=stderr,
     )
 
 
 def _command_position(words: Sequence[str]) -> int | None:
+    """Where the first word stands that is no option and no option's value."""
     skip = False
     for position, word in enumerate(words):
         if skip:
@@ -95,41 +136,39 @@ def _command_position(words: Sequence[str]) -> int | None:
         elif word in VALUED:
             skip = True
         elif not word.startswith("-"):
-            return position if word in COMMANDS or word in ALIASES else None
+            return position
     return None
 
 
 def _modern(argv: Sequence[str]) -> list[str]:
-    """The older tool's `-Workspace`, `-TopicTitle`, … as `--workspace`, `--topic-title`."""
-    words = []
-    for word in argv:
-        if (
-            len(word) > 2
-            and word[0] == "-"
-            and word[1].isupper()
-            and word[1:].isalnum()
-            and not word.isupper()
-        ):
-            spelled = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in word[1:])
-            words.append(f"-{spelled}")
-        else:
-            words.append(word)
-    return words
+    """`argv` with options as the older tool spelled them in today's spelling. What follows `--` is text."""
+    words = list(argv)
+    end = words.index("--") if "--" in words else len(words)
+    return [
+        OLDER.get(word[1:].lower(), word) if word[:1] == "-" and at < end else word
+        for at, word in enumerate(words)
+    ]
 
 
-def _without_command(words: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
-    asked = not words or words[0] in ("help", "--help", "-h")
-    unknown = next((word for word in words if not word.startswith("-") and word not in VALUED), "")
+def _without_command(words: Sequence[str], at: int | None, stdout: TextIO, stderr: TextIO) -> int:
+    asked = (not words or {"--help", "-h"} & set(words)) if at is None else words[at] == "help"
     if asked:
         stdout.write(overview())
         return 0
     import difflib
 
-    near = difflib.get_close_matches(unknown, [*COMMANDS, *ALIASES], n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else f"`{PROG} --help` lists the commands."
-    what = f"no command is called {unknown!r}" if unknown else f"{words[0]} needs a command"
-    stderr.write(f"error: {what}\nhint:  {hint}\n")
-    return 2
+    from conversation_esaa.cli.call import output
+    from conversation_esaa.errors import UsageError
+
+    hint = f"`{PROG} --help` lists the commands."
+    if at is None:
+        error = UsageError(f"{words[0]} needs a command", hint=hint)
+    else:
+        near = difflib.get_close_matches(words[at], [*COMMANDS, *ALIASES], n=1)
+        hint = f"Did you mean '{near[0]}'? {hint}" if near else hint
+        error = UsageError(f"no command is called {words[at][:80]!r}", hint=hint)
+    output(words, stdout, stderr).fail(error)
+    return error.exit_code
 
 
 def overview() -> str:
@@ -138,11 +177,14 @@ def overview() -> str:
     lines = [f"  {name:<{width}}  {help_line}" for name, (_, help_line) in COMMANDS.items()]
     return "\n".join(
         [
-            f"usage: {PROG} [--workspace DIR] [--json] COMMAND ...",
+            f"usage: {PROG} [-C DIR] [--json] COMMAND ...",
             "",
-            "One local, verifiable log of what you and your coding agents said, and the handoff",
-            "that the next agent needs. Start with `conversation-esaa up` in a project.",
+            "One local, verifiable log of what you and your coding agents said, and the",
+            "handoff that the next agent needs. Start in a project with:",
             "",
+            f"  {PROG} up",
+            "",
+            "commands:",
             *lines,
             "",
             f"`{PROG} COMMAND --help` tells more. Short name: cesaa.",
@@ -153,7 +195,7 @@ def overview() -> str:
     )
 
 
-def parser_for(name: str) -> ArgumentParser:
+def parser_for(name: str) -> Parser:
     """The parser of one command, for help texts and tests."""
     from conversation_esaa.cli.call import build_parser
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from conversation_esaa.text import inline
+
 
 class Freshness(msgspec.Struct, frozen=True, kw_only=True):
     """Stated by every read surface."""
@@ -11,13 +13,16 @@ class Freshness(msgspec.Struct, frozen=True, kw_only=True):
     seq: int  # the last event the answer knows of
     hash: str  # the chain's head there; "" while no chained line exists
     caught_up: bool  # whether the agents' logs were looked at for this answer
-    reason: str = ""  # why not
+    reason: str = ""  # why not, or what could not be read all the same
     unreadable_lines: int = 0  # lines of the log that are no event
 
     def words(self) -> str:
         """One line for people and agents."""
         head = f", head {self.hash[:12]}" if self.hash else ""
-        caught = "caught up with the agents' logs" if self.caught_up else f"not caught up: {self.reason}"
+        reason = inline(self.reason, limit=300)  # it may name a path, and a path may hold anything
+        caught = "caught up with the agents' logs" if self.caught_up else f"not caught up: {reason}"
+        if self.caught_up and reason:
+            caught += f", but {reason}"
         unreadable = (
             f" · {self.unreadable_lines} unreadable lines, see `conversation-esaa verify`"
             if self.unreadable_lines

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from conversation_esaa.projections.catalogue import State
 
 DEFAULT_LAST = 20
+DEFAULT_WINDOW = 1
 MARKS = (SessionStarted, SessionEnded, SessionCompacted, WorkspaceInitialised, WorkspaceMoved)
 ACTORS = ("user", "assistant", "system")
 CURATED = AgentId("curated")  # what v1.1 wrote as the source of its topics
@@ -54,6 +55,9 @@ TOPIC_FIELDS = (
 )
 
 
+_HELP = "`conversation-esaa context --help` shows how they work together."
+
+
 class Query(msgspec.Struct, frozen=True, kw_only=True):
     """The filters of `context`. Empty means: not asked for."""
 
@@ -69,7 +73,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     before: EventId | None = None
     after: EventId | None = None
     around: EventId | None = None
-    window: int = 1  # events on each side of `around`
+    window: int = DEFAULT_WINDOW  # events on each side of `around`
     last: int = DEFAULT_LAST
     marks: bool = False  # also starts and ends of sessions and the workspace's own events
 
@@ -88,7 +92,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
                 hint=f"Find the event with --topic, then ask again with --{given[0]} alone.",
             )
         if self.last < 1 or self.window < 0:
-            raise UsageError("--last takes a number from 1, --window one from 0")
+            raise UsageError("--last takes a number from 1, --window one from 0", hint=_HELP)
         if self.actor and self.actor not in ACTORS:
             raise UnknownName("actor", self.actor, known=ACTORS)
 
@@ -160,18 +164,24 @@ def _references(query: Query, state: State) -> list[Callable[[Entry], bool]]:
         topic = state.topics.get(TopicId(query.topic_id))
         if topic is None:
             raise UnknownName("topic", query.topic_id, known=tuple(state.topics))
-        linked = frozenset(topic.key_event_ids)
+        linked = frozenset(filter(None, topic.key_event_ids))
         tests.append(lambda entry: entry.event.event_id in linked)
     if query.decision:
         decision = state.decisions.get(DecisionId(query.decision))
         if decision is None:
             raise UnknownName("decision", query.decision, known=tuple(state.decisions))
-        wanted = frozenset((decision.event_id, *decision.related_turns))
-        tests.append(lambda entry: entry.event.event_id in wanted or _about_decision(entry.event, query))
+        evidence, seq = frozenset(filter(None, decision.related_turns)), decision.seq
+        tests.append(
+            lambda entry: (
+                entry.event.seq == seq
+                or entry.event.event_id in evidence
+                or _about_decision(entry.event, query)
+            )
+        )
     if query.task:
         if TaskId(query.task) not in state.tasks:
             raise UnknownName("task", query.task, known=tuple(state.tasks))
-        turns = frozenset(state.tasks[TaskId(query.task)].related_turns)
+        turns = frozenset(filter(None, state.tasks[TaskId(query.task)].related_turns))
         tests.append(lambda entry: entry.event.event_id in turns or _about_task(entry.event, query))
     return tests
 

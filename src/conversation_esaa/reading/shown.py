@@ -28,7 +28,7 @@ from conversation_esaa.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # Keys that hold names and numbers of ours: never words of a conversation, so never masked.
 _OURS = frozenset(
@@ -57,9 +57,22 @@ def headline(entry: Entry) -> str:
     return f"[{event.ts}] {_who(event)} `{short}` {_what(event)}".rstrip()
 
 
-def brief(entry: Entry) -> str:
-    """An entry as one Markdown list item of two lines."""
-    return told([entry], full=False)
+def done(entry: Entry) -> str:
+    """What a curating command did: `DEC-0001 recorded (event ...)`, and its words on a line below."""
+    event = entry.event
+    ids = (getattr(event, name, "") for name in ("task_id", "topic_id", "decision_id"))
+    subject = text.inline(next(filter(None, ids), "goal"))
+    what = event_name(event).rpartition(".")[2]
+    if isinstance(event, DecisionSuperseded):
+        what += f" by {text.inline(event.superseded_by)}"
+    if status := getattr(event, "status", None):
+        what += f", {text.inline(status)}"
+    lines = [f"{subject} {what} (event `{event.event_id[:12]}`)"]
+    if words := _words_inline(entry):
+        lines.append(f"  {words}")
+    if sources := _sources(event):
+        lines.append(f"  rests on: {sources}")
+    return "\n".join(lines) + "\n"
 
 
 def whole(entry: Entry, *, original: bool = False) -> str:
@@ -79,18 +92,16 @@ def told(group: Sequence[Entry], *, full: bool) -> str:
     full   all words, fenced; else the beginning of each record on a line.
     """
     lines = [f"- {headline(group[0])}"]
-    if full:
-        lines.append("")
     for entry in group:
         if not full:
-            lines.append(f"  {_words_inline(entry)}")
+            if words := _words_inline(entry):
+                lines.append(f"  {words}")
             continue
         for label, words in words_of(entry.event):
-            if label:
-                lines.append(f"{label.replace('_', ' ')}:\n")
-            lines.append(text.quote(words))
+            lines += ["", f"{label.replace('_', ' ')}:"] if label else []
+            lines += ["", text.quote(words).removesuffix("\n")] if words else []
     if sources := _sources(group[0].event):
-        lines.append(f"  rests on: {sources}")
+        lines += ["", f"rests on: {sources}"] if full else [f"  rests on: {sources}"]
     return "\n".join(lines) + "\n"
 
 
@@ -99,28 +110,26 @@ def _sources(event: Recorded) -> str:
     return ", ".join(f"`{text.inline(event_id[:12])}`" for event_id in related)
 
 
-def grouped(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    """Neighbours that are records of one message together, everything else alone; the order stays."""
-    group: list[Entry] = []
+def grouped(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """The records of one message together, where its first one stands; everything else alone, in order.
+
+    Between two records of a message stands what another agent said meanwhile.
+    """
+    groups: dict[tuple[str, ...], list[Entry]] = {}
     for entry in entries:
-        if group and _message_of(entry.event) != _message_of(group[-1].event):
-            yield group
-            group = []
-        group.append(entry)
-    if group:
-        yield group
+        groups.setdefault(_message_of(entry.event), []).append(entry)
+    return list(groups.values())
 
 
 def _message_of(event: Recorded) -> tuple[str, ...]:
     if isinstance(event, ConversationTurn) and event.message_ref:
         return event.source, event.source_session_id, event.actor, event.message_ref
-    return (f"{event.seq}",)
+    return (str(event.seq),)
 
 
 def cost_of(*, full: bool) -> Callable[[Entry], int]:
     """What showing an entry takes, in estimated tokens."""
-    show = whole if full else brief
-    return lambda entry: text.tokens(show(entry))
+    return lambda entry: text.tokens(told([entry], full=full) + "\n")
 
 
 def words_of(event: Recorded) -> list[tuple[str, str]]:

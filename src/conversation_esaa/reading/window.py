@@ -17,8 +17,8 @@ from conversation_esaa.reading.query import Query, hits, is_turn, matcher
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from conversation_esaa.log.contract import EventLog
     from conversation_esaa.projections.catalogue import State
+    from conversation_esaa.reading.prefix import Lines
 
 SHORTEST_PREFIX = 8
 
@@ -41,7 +41,7 @@ class Window(msgspec.Struct, kw_only=True):
 
 
 def window(
-    log: EventLog,
+    log: Lines,
     query: Query,
     *,
     roots: Collection[str],
@@ -72,7 +72,7 @@ def window(
     return found or _last_forwards(log, query, roots, passes)
 
 
-def resolve(log: EventLog, prefix: str, *, roots: Collection[str]) -> EventId:
+def resolve(log: Lines, prefix: str, *, roots: Collection[str]) -> EventId:
     """The event id that begins with `prefix`: a whole one, or 8 characters or more that fit one event only.
 
     Raises UnknownName or AmbiguousName. Costs one pass over the log.
@@ -103,14 +103,14 @@ def resolve(log: EventLog, prefix: str, *, roots: Collection[str]) -> EventId:
     return found.pop()
 
 
-def newest_turn(log: EventLog, *, roots: Collection[str]) -> EventId | None:
+def newest_turn(log: Lines, *, roots: Collection[str]) -> EventId | None:
     """The id of the turn that was appended last; None when there is none."""
     query = Query(last=1)
     newest = window(log, query, roots=roots, state=None, also=lambda entry: is_turn(entry.event))
     return newest.entries[0].event.event_id if newest.entries else None
 
 
-def _last_backwards(log: EventLog, query: Query, passes: Callable[[Entry], bool]) -> Window | None:
+def _last_backwards(log: Lines, query: Query, passes: Callable[[Entry], bool]) -> Window | None:
     """None when v1.1 lines were reached: which of those are visible is known only from the front."""
     newest: list[Entry] = []
     result = Window(entries=newest)
@@ -129,7 +129,7 @@ def _last_backwards(log: EventLog, query: Query, passes: Callable[[Entry], bool]
 
 
 def _matching(
-    log: EventLog, roots: Collection[str], passes: Callable[[Entry], bool], result: Window
+    log: Lines, roots: Collection[str], passes: Callable[[Entry], bool], result: Window
 ) -> Iterator[Entry]:
     visibility = Visibility()
     for entry in visible(log.entries(), roots, visibility):
@@ -139,7 +139,7 @@ def _matching(
 
 
 def _last_forwards(
-    log: EventLog, query: Query, roots: Collection[str], passes: Callable[[Entry], bool]
+    log: Lines, query: Query, roots: Collection[str], passes: Callable[[Entry], bool]
 ) -> Window:
     result = Window(entries=[])
     newest: deque[Entry] = deque(maxlen=query.last)
@@ -153,7 +153,7 @@ def _last_forwards(
 
 
 def _beside(
-    log: EventLog,
+    log: Lines,
     query: Query,
     roots: Collection[str],
     passes: Callable[[Entry], bool],
@@ -188,7 +188,7 @@ def _beside(
     return result
 
 
-def _ranked(log: EventLog, query: Query, roots: Collection[str], passes: Callable[[Entry], bool]) -> Window:
+def _ranked(log: Lines, query: Query, roots: Collection[str], passes: Callable[[Entry], bool]) -> Window:
     """Most hits first, then the newest, then by id: the best `last` of them."""
     words = query.topic.casefold()
     result = Window(entries=[], ranked=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conversation_esaa.cli.words import many, plain
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -27,9 +29,10 @@ def run(args: Namespace, call: Call) -> None:
     call.out.data("agents", {"agents": surveys})
     lines = []
     for agent in surveys:
-        found = f"{agent.sessions} session files" if agent.found else "not found"
-        lines.append(f"{agent.agent:<12} {agent.title:<18} {found:<18} {agent.home}")
-        lines += [f"{'':12} {count} × {reason}" for reason, count in sorted(agent.unlisted.items())]
+        found = many(agent.sessions, "session file") if agent.found else "not found"
+        lines.append(f"{agent.agent:<12} {agent.title:<16} {found:<18} {plain(agent.home)}")
+        lines += [f"{'':12} {count} × {plain(reason)}" for reason, count in sorted(agent.unlisted.items())]
         if agent.failed:
             lines.append(f"{'':12} could not be looked at: {agent.failed}")
+    lines.append("\nSession files are those that may hold something said in this project.")
     call.out.text("\n".join(lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conversation_esaa.errors import UsageError
-from conversation_esaa.reading.shown import as_json, brief
+from conversation_esaa.reading.shown import as_json, done
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -61,4 +61,4 @@ def run(args: Namespace, call: Call) -> None:
             by=args.agent,
         )
     call.out.data("decide", {"events": [as_json(entry) for entry in entries]})
-    call.out.text("".join(brief(entry) for entry in entries))
+    call.out.text("".join(done(entry) for entry in entries))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conversation_esaa.errors import UsageError
 from conversation_esaa.projections.goal import current
 from conversation_esaa.text import inline
 
@@ -26,13 +27,23 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, call: Call) -> None:
     """Set or show."""
     workspace = call.workspace
+    if args.text and args.clear:
+        raise UsageError(
+            "--clear takes no text", hint="`conversation-esaa goal TEXT` replaces the objective."
+        )
     if args.text or args.clear:
         workspace.set_goal(" ".join(args.text), by=args.agent)
-    goals = workspace.state().goals
+    overview = workspace.overview()
+    goals = overview.state.goals
     now = current(goals)
-    call.out.data("goal", {"goal": now.goal if now else "", "history": goals})
+    call.out.data(
+        "goal", {"freshness": overview.freshness, "goal": now.goal if now else "", "history": goals}
+    )
     if args.history:
         lines = [f"- [{goal.ts}] {inline(goal.goal) or '(cleared)'}" for goal in goals]
         call.out.text("\n".join(lines) or "No objective was ever set.")
     else:
         call.out.text(inline(now.goal) if now else "No objective is set: `conversation-esaa goal TEXT`.")
+        if now:
+            call.out.text(f"  set by {inline(now.agent_id or now.actor or 'somebody')}, {now.ts}")
+    call.out.text(overview.freshness.words())

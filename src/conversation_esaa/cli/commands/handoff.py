@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conversation_esaa.errors import UsageError
+from conversation_esaa.cli.values import positive
+from conversation_esaa.reading.handoff import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -18,16 +19,17 @@ last, decisions with reasons, open tasks, topics, the last exchange, and where t
 def arguments(parser: ArgumentParser) -> None:
     """How much, and for whom."""
     parser.add_argument(
-        "--budget", type=int, metavar="TOKENS", help="at most that many tokens (default 2000)"
+        "--budget",
+        type=positive,
+        default=DEFAULT_BUDGET,
+        metavar="TOKENS",
+        help=f"at most that many tokens (default {DEFAULT_BUDGET})",
     )
     parser.add_argument("--for", dest="reader", default="", metavar="AGENT", help="the agent that reads it")
 
 
 def run(args: Namespace, call: Call) -> None:
     """Print it."""
-    if args.budget is not None and args.budget < 1:
-        raise UsageError("--budget takes a number from 1")
-    budget = {} if args.budget is None else {"budget": args.budget}
-    handoff = call.workspace.handoff(**budget, reader=args.reader)
+    handoff = call.workspace.handoff(budget=args.budget, reader=args.reader)
     call.out.data("handoff", handoff)
     call.out.text(handoff.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conversation_esaa.cli.words import many, plain
 from conversation_esaa.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -33,18 +34,19 @@ def run(args: Namespace, call: Call) -> None:
 def told(established: Established) -> str:
     """What setting up did, in a few lines."""
     lines = []
+    root = plain(established.root)
     if "activity.jsonl" in established.created:
-        lines.append(f"Set up {established.root}/.conversation-esaa/")
+        lines.append(f"Set up {root}/.conversation-esaa/")
     elif established.created:
-        lines.append(f"Completed {established.root}/.conversation-esaa/: {', '.join(established.created)}")
+        lines.append(f"Completed {root}/.conversation-esaa/: {', '.join(established.created)}")
     else:
-        lines.append(f"Workspace {established.root}")
+        lines.append(f"Workspace {root}")
     if established.v1_1_lines:
-        lines.append(f"Took over a log of the older tool as it is: {established.v1_1_lines} lines")
+        lines.append(f"Took over a log of the older tool as it is: {many(established.v1_1_lines, 'line')}")
     if established.moved_from:
-        lines.append(f"Noted that the directory was {established.moved_from} before")
+        lines.append(f"Noted that the directory was {plain(established.moved_from)} before")
     if established.worktree:
-        lines.append(f"The git worktree {established.worktree} belongs to this workspace now")
+        lines.append(f"The git worktree {plain(established.worktree)} belongs to this workspace now")
     if established.tightened:
-        lines.append(f"Took other users' rights away from {len(established.tightened)} files")
+        lines.append(f"Took other users' rights away from {many(len(established.tightened), 'file')}")
     return "\n".join(lines)

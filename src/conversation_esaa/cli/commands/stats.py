@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conversation_esaa.cli.words import many, plain
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -24,12 +26,12 @@ def run(args: Namespace, call: Call) -> None:
     stats = call.workspace.stats()
     call.out.data("stats", stats)
     lines = [stats.freshness.words(), ""]
-    lines += [f"{count:>9,}  {name}" for name, count in stats.events.items()]
+    lines += [f"{count:>9,}  {plain(name)}" for name, count in stats.events.items()]
     lines.append("")
     for agent in stats.agents:
         lines.append(
-            f"{agent.agent:<12} {agent.user_turns:,} user turns, {agent.assistant_turns:,} answers,"
-            f" {agent.sessions:,} sessions"
+            f"{plain(agent.agent):<12} {many(agent.user_turns, 'prompt')}, {many(agent.assistant_turns, 'answer')},"
+            f" {many(agent.sessions, 'session')}"
         )
     lines += [
         "",

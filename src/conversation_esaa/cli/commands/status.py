@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conversation_esaa.cli.words import many, plain
 from conversation_esaa.text import inline
 
 if TYPE_CHECKING:
@@ -33,16 +34,16 @@ def told(status: Status) -> str:
     turns = status.events.get("conversation_turn", 0)
     size = sum(file.bytes for file in status.files)
     curated = (
-        f"{status.decisions_active} active decisions, {status.tasks_open} open tasks,"
-        f" {status.topics_active} active topics"
+        f"{many(status.decisions_active, 'active decision')}, {many(status.tasks_open, 'open task')},"
+        f" {many(status.topics_active, 'active topic')}"
     )
     lines = [
-        f"workspace  {status.workspace}",
-        f"log        {status.freshness.words()}",
-        f"said       {turns} turns, last at {status.last_turn or '(nothing yet)'}",
+        f"workspace  {plain(status.workspace)}",
+        f"log        {status.freshness.words().removeprefix('log ')}",
+        f"said       {many(turns, 'turn')}, last at {status.last_turn or '(nothing yet)'}",
         f"curated    {curated}",
         f"objective  {inline(status.goal, limit=160) if status.goal else '(none: conversation-esaa goal TEXT)'}",
-        f"on disk    {size:,} bytes in {len(status.files)} files",
+        f"on disk    {size:,} bytes in {many(len(status.files), 'file')}",
         "",
         "agents",
     ]
@@ -50,13 +51,13 @@ def told(status: Status) -> str:
         if agent.excluded:
             state = "excluded in config.toml"
         elif not agent.found:
-            state = f"not found ({agent.home})"
+            state = f"not found ({plain(agent.home)})"
         else:
-            state = f"{agent.captured} events from {agent.sessions} session files"
+            state = f"{many(agent.captured, 'event')} from {many(agent.sessions, 'session file')}"
             state += f", {agent.with_news} with news" if agent.with_news else ""
             elsewhere = sum(agent.refused.values())
-            state += f"; {elsewhere} turns said elsewhere refused" if elsewhere else ""
+            state += f"; {many(elsewhere, 'turn')} said elsewhere refused" if elsewhere else ""
         lines.append(f"  {agent.agent:<12} {state}")
     if status.notes:
-        lines += ["", "deserves a look", *(f"  {note}" for note in status.notes)]
+        lines += ["", "deserves a look", *(f"  {plain(note)}" for note in status.notes)]
     return "\n".join(lines)

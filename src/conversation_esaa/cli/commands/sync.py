@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conversation_esaa.cli.words import many, plain
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -51,8 +53,8 @@ def told(report: SyncReport) -> str:
     for agent in report.agents:
         lines += _remarks(agent)
     if report.recovered:
-        lines.append(f"The log ended in a torn line, as after a crash: {report.recovered}")
-    lines.append(f"{report.captured} new events; log position {report.head.seq}.")
+        lines.append(f"The log ended in a torn line, as after a crash: {plain(report.recovered)}")
+    lines.append(f"{many(report.captured, 'new event')}; log position {report.head.seq}.")
     return "\n".join(lines)
 
 
@@ -60,32 +62,34 @@ def _agent_line(agent: AgentReport) -> str:
     if agent.failed:
         return f"  {agent.agent:<12} could not be looked at: {agent.failed}"
     if not agent.found:
-        return f"  {agent.agent:<12} not found ({agent.home})"
+        return f"  {agent.agent:<12} not found ({plain(agent.home)})"
+    if not agent.read:
+        return f"  {agent.agent:<12} nothing new ({many(agent.sessions, 'session file')})"
     news = f"{agent.captured} new" if agent.captured else "nothing new"
     already = f", {agent.known} known already" if agent.known else ""
-    return f"  {agent.agent:<12} {news} in {agent.read} of {agent.sessions} session files{already}"
+    return f"  {agent.agent:<12} {news} in {agent.read} of {many(agent.sessions, 'session file')}{already}"
 
 
 def _remarks(agent: AgentReport) -> list[str]:
     lines = []
     if agent.refused:
         turns = sum(agent.refused.values())
-        where = ", ".join(sorted(agent.refused_cwds)[:NAMED]) + (
+        where = ", ".join(map(plain, sorted(agent.refused_cwds)[:NAMED])) + (
             " …" if len(agent.refused_cwds) > NAMED else ""
         )
         lines.append(
-            f"{agent.agent}: {turns} turns of {len(agent.refused)} sessions belong elsewhere and were refused:"
+            f"{agent.agent}: {many(turns, 'turn')} of {many(len(agent.refused), 'session')} said elsewhere, refused:"
             f" {where}"
         )
     if agent.private:
-        lines.append(f"{agent.agent}: {agent.private} turns were marked <private> and not stored")
+        lines.append(f"{agent.agent}: {many(agent.private, 'turn')} marked <private>, not stored")
     if agent.unknown:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(agent.unknown.items())[:NAMED])
+        kinds = ", ".join(f"{plain(kind)} ({count})" for kind, count in sorted(agent.unknown.items())[:NAMED])
         lines.append(f"{agent.agent}: record types not understood: {kinds}")
-    lines += [f"{agent.agent}: {count} × {reason}" for reason, count in sorted(agent.unlisted.items())]
+    lines += [f"{agent.agent}: {count} × {plain(reason)}" for reason, count in sorted(agent.unlisted.items())]
     for problem in agent.problems[:NAMED]:
         line = f", line {problem.line_no}" if problem.line_no else ""
-        lines.append(f"{agent.agent}: {problem.path}{line}: {problem.problem}")
+        lines.append(f"{agent.agent}: {plain(problem.path)}{line}: {plain(problem.problem)}")
     if len(agent.problems) > NAMED:
         lines.append(f"{agent.agent}: {len(agent.problems) - NAMED} more problems, see --json")
     return lines

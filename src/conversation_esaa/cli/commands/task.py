@@ -9,7 +9,7 @@ import msgspec
 from conversation_esaa.curation.tasks import existing
 from conversation_esaa.events import TASK_OPEN, TASK_STATUSES
 from conversation_esaa.projections.tasks import Task, is_open
-from conversation_esaa.reading.shown import as_json, brief
+from conversation_esaa.reading.shown import as_json, done
 from conversation_esaa.text import inline
 
 if TYPE_CHECKING:
@@ -117,9 +117,16 @@ def run(args: Namespace, call: Call) -> None:
         case "list":
             _list(args.status, call)
         case _:
-            task = existing(call.workspace.state(), args.id)
-            call.out.data("task", {"task": task})
-            call.out.text(_whole(task))
+            show(args.id, call)
+
+
+def show(task_id: str, call: Call) -> None:
+    """One task, as the log has it now."""
+    overview = call.workspace.overview()
+    task = existing(overview.state, task_id)
+    call.out.data("task", {"freshness": overview.freshness, "task": task})
+    call.out.text(_whole(task))
+    call.out.text(overview.freshness.words())
 
 
 def _evidence_options(parser: ArgumentParser) -> None:
@@ -130,18 +137,19 @@ def _evidence_options(parser: ArgumentParser) -> None:
 
 def _told(call: Call, entry: Entry) -> None:
     call.out.data("task", {"event": as_json(entry)})
-    call.out.text(brief(entry))
+    call.out.text(done(entry))
 
 
 def _list(status: str, call: Call) -> None:
-    tasks = list(call.workspace.state().tasks.values())
+    overview = call.workspace.overview()
+    tasks = list(overview.state.tasks.values())
     if status == "open":
         tasks = [task for task in tasks if is_open(task)]
     elif status != "all":
         tasks = [task for task in tasks if task.status == status]
-    call.out.data("tasks", {"status": status, "tasks": tasks})
-    lines = [_line(task) for task in tasks]
-    call.out.text("\n".join(lines) or "none")
+    call.out.data("tasks", {"freshness": overview.freshness, "status": status, "tasks": tasks})
+    call.out.text("\n".join(map(_line, tasks)) or "none")
+    call.out.text(overview.freshness.words())
 
 
 def _line(task: Task) -> str:

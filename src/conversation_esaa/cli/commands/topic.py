@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conversation_esaa.cli.words import many
 from conversation_esaa.curation.topics import existing
 from conversation_esaa.events import TOPIC_STATUSES
-from conversation_esaa.reading.shown import as_json, brief
+from conversation_esaa.reading.shown import as_json, done
 from conversation_esaa.text import inline
 
 if TYPE_CHECKING:
@@ -100,11 +101,18 @@ def run(args: Namespace, call: Call) -> None:
             _list(args.status, call)
             return
         case _:
-            topic = existing(call.workspace.state(), args.id)
-            call.out.data("topic", {"topic": topic})
-            call.out.text(_whole(topic))
+            show(args.id, call)
             return
     _told(call, entry)
+
+
+def show(topic_id: str, call: Call) -> None:
+    """One topic with its links, as the log has it now."""
+    overview = call.workspace.overview()
+    topic = existing(overview.state, topic_id)
+    call.out.data("topic", {"freshness": overview.freshness, "topic": topic})
+    call.out.text(_whole(topic))
+    call.out.text(overview.freshness.words())
 
 
 def _event_options(parser: ArgumentParser) -> None:
@@ -120,19 +128,21 @@ def _events(args: Namespace) -> list[str]:
 
 def _told(call: Call, entry: Entry) -> None:
     call.out.data("topic", {"event": as_json(entry)})
-    call.out.text(brief(entry))
+    call.out.text(done(entry))
 
 
 def _list(status: str, call: Call) -> None:
-    topics = [topic for topic in call.workspace.state().topics.values() if status in ("all", topic.status)]
-    call.out.data("topics", {"status": status, "topics": topics})
+    overview = call.workspace.overview()
+    topics = [topic for topic in overview.state.topics.values() if status in ("all", topic.status)]
+    call.out.data("topics", {"freshness": overview.freshness, "status": status, "topics": topics})
     call.out.text("\n".join(map(_line, topics)) or "none")
+    call.out.text(overview.freshness.words())
 
 
 def _line(topic: Topic) -> str:
     return (
         f"{topic.id} [{inline(topic.status)}] {inline(topic.title, limit=160)}"
-        f" ({len(topic.key_event_ids)} events, last {topic.last_ts})"
+        f" ({many(len(topic.key_event_ids), 'event')}, last {topic.last_ts})"
     )
 
 

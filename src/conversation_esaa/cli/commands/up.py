@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from conversation_esaa.cli.commands.init import told as told_setup
 from conversation_esaa.cli.commands.sync import exit_code
 from conversation_esaa.cli.commands.sync import told as told_sync
+from conversation_esaa.cli.words import plain
 from conversation_esaa.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ def run(args: Namespace, call: Call) -> int:
     call.out.text(told_setup(established))
     call.out.text(told_sync(report))
     call.out.text(
-        f"\nThe next agent gets {workspace.layout.read_model('handoff.md')}"
-        f" (about {handoff.tokens} tokens).\n"
-        "Tell it: run `conversation-esaa handoff` first. Record what matters with `conversation-esaa\n"
-        "decide`, `task create` and `goal`; `conversation-esaa --help` lists the rest."
+        f"\nThe next agent gets {plain(str(workspace.layout.read_model('handoff.md')))}\n"
+        f"(about {handoff.tokens:,} tokens). Tell it to run `conversation-esaa handoff` first.\n"
+        "Record what matters with `goal`, `decide` and `task create`;\n"
+        "`conversation-esaa --help` lists the rest."
     )
     return exit_code(report)

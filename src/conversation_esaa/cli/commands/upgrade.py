@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conversation_esaa.cli.commands.init import told as told_setup
+from conversation_esaa.cli.words import many, plain
 from conversation_esaa.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -27,14 +28,16 @@ def run(args: Namespace, call: Call) -> None:
     upgraded = Workspace.upgrade(call.path, **call.options)
     call.out.data("upgrade", upgraded)
     call.out.text(told_setup(upgraded.established))
-    counts = ", ".join(f"{count} {name}" for name, count in upgraded.events.items())
+    counts = ", ".join(f"{count} {plain(name)}" for name, count in upgraded.events.items())
     lines = [f"Readable here: {counts or 'nothing'}"]
     if upgraded.foreign:
-        lines.append(f"{upgraded.foreign} lines belong to another workspace: kept, never shown")
+        lines.append(f"{many(upgraded.foreign, 'line')} of another workspace: kept, never shown")
     if upgraded.shadowed:
-        lines.append(f"{upgraded.shadowed} lines repeat a native record: kept, shown once")
+        lines.append(f"{many(upgraded.shadowed, 'line')} repeating a native record: kept, shown once")
     if upgraded.unreadable:
-        lines.append(f"{upgraded.unreadable} lines could not be read: kept, see `conversation-esaa verify`")
+        lines.append(
+            f"{many(upgraded.unreadable, 'line')} not readable: kept, see `conversation-esaa verify`"
+        )
     if upgraded.leftovers:
         lines.append("No longer used, yours to delete: " + ", ".join(upgraded.leftovers))
     if upgraded.hooks:
