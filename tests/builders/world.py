@@ -12,6 +12,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import shutil
+import subprocess
+import sys
 import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,13 +31,17 @@ from conversation_esaa.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conversation_esaa.capture.sync import SyncReport
+    from conversation_esaa.capture.sync import AgentReport, SyncReport
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 
 class World:
     """One machine with one project on it."""
 
-    def __init__(self, base: Path, *, project: str = "project", environ: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, base: Path, *, project: str = "project", environ: dict[str, str] | None = None
+    ) -> None:
         self.home = base / "home"
         self.project = base / project
         self.home.mkdir(parents=True, exist_ok=True)
@@ -63,6 +71,43 @@ class World:
     def sync(self, **options: Any) -> SyncReport:
         """Capture."""
         return self.workspace().sync(**options)
+
+    def agent(self, name: str, report: SyncReport) -> AgentReport:
+        """One agent's part of a report."""
+        return next(agent for agent in report.agents if agent.agent == name)
+
+    def add_roots(self, *paths: str) -> None:
+        """Write further roots into config.toml, as a person would; they need not exist."""
+        layout = self.workspace().layout
+        lines = layout.config.read_text("utf-8").splitlines()
+        line = f"roots = {json.dumps(list(paths), ensure_ascii=False)}"
+        lines = [line if old.startswith("roots =") else old for old in lines]
+        layout.config.write_text("\n".join(lines) + "\n", "utf-8")
+
+    def install(self, agent: str, folder: Path) -> None:
+        """Put what an agent keeps in `folder` below its home, as if it had been used here."""
+        home = self.home / {"claude-code": ".claude", "codex": ".codex", "grok": ".grok"}[agent]
+        shutil.copytree(folder, home, dirs_exist_ok=True)
+
+    def process(self, *argv: str, **environ: str) -> subprocess.Popen[bytes]:
+        """One command line in a process of its own, on this machine."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "conversation_esaa", *argv],
+            cwd=self.project,
+            env={**self.process_environ(), **environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def process_environ(self) -> dict[str, str]:
+        """The environment such a process needs, and nothing of the real one."""
+        kept = {key: os.environ[key] for key in ("PATH", "PYTHONPATH", "SYSTEMROOT") if key in os.environ}
+        return {**kept, "PYTHONPATH": str(SOURCE), "HOME": str(self.home), **self.environ}
+
+    def wait(self, process: subprocess.Popen[bytes]) -> Ran:
+        """How a process ended."""
+        out, err = process.communicate(timeout=120)
+        return Ran(process.returncode, out.decode(), err.decode())
 
     def entries(self) -> list[Entry]:
         """Everything that the log shows of this workspace."""
@@ -221,9 +266,7 @@ class Codex(_Agent):
         """A record with its envelope; the header goes before the first one."""
         if self.count == 0 and kind != "session_meta":
             self.record("session_meta", self.meta())
-        self.write(
-            {"timestamp": self.world.now(), "ordinal": self.count, "type": kind, "payload": payload}
-        )
+        self.write({"timestamp": self.world.now(), "ordinal": self.count, "type": kind, "payload": payload})
 
     def meta(self, **more: Any) -> dict[str, Any]:
         """The header's payload."""
@@ -260,12 +303,18 @@ class Grok(_Agent):
     def _path(self) -> Path:
         from urllib.parse import quote
 
-        return self.world.home / ".grok" / "sessions" / quote(self.cwd, safe="-._~") / self.id / "updates.jsonl"
+        return (
+            self.world.home / ".grok" / "sessions" / quote(self.cwd, safe="-._~") / self.id / "updates.jsonl"
+        )
 
     def update(self, kind: str, text: str, *, meta: dict[str, Any] | None = None, **more: Any) -> None:
         """A line of the update stream; the summary beside it is written with the first one."""
         if self.count == 0:
-            summary = {"info": {"id": self.id, "cwd": self.cwd}, "current_model_id": "demo", "head_branch": "main"}
+            summary = {
+                "info": {"id": self.id, "cwd": self.cwd},
+                "current_model_id": "demo",
+                "head_branch": "main",
+            }
             (self.path.parent / "summary.json").write_text(json.dumps(summary))
         now = self.world.now()
         update = {"sessionUpdate": kind, "content": {"type": "text", "text": text}, **more}
