@@ -143,17 +143,17 @@ class World:
 
     # --- what the agents do ----------------------------------------------------------------------------
 
-    def claude(self, name: str = "claude-1", *, cwd: Path | str | None = None) -> Claude:
+    def claude(self, name: str = "claude-1", *, cwd: Path | str | None = None, session: str = "") -> Claude:
         """A Claude Code session that was started in the project, or in `cwd`."""
-        return Claude(self, name, str(cwd or self.project))
+        return Claude(self, name, str(cwd or self.project), session)
 
-    def codex(self, name: str = "codex-1", *, cwd: Path | str | None = None) -> Codex:
+    def codex(self, name: str = "codex-1", *, cwd: Path | str | None = None, session: str = "") -> Codex:
         """A Codex thread that was started in the project, or in `cwd`."""
-        return Codex(self, name, str(cwd or self.project))
+        return Codex(self, name, str(cwd or self.project), session)
 
-    def grok(self, name: str = "grok-1", *, cwd: Path | str | None = None) -> Grok:
+    def grok(self, name: str = "grok-1", *, cwd: Path | str | None = None, session: str = "") -> Grok:
         """A Grok session that was started in the project, or in `cwd`."""
-        return Grok(self, name, str(cwd or self.project))
+        return Grok(self, name, str(cwd or self.project), session)
 
 
 class Ran:
@@ -176,9 +176,9 @@ class Ran:
 class _Agent:
     """A session file that grows; every record goes to disk at once, as the agents write."""
 
-    def __init__(self, world: World, name: str, cwd: str) -> None:
+    def __init__(self, world: World, name: str, cwd: str, session: str = "") -> None:
         self.world, self.cwd = world, cwd
-        self.id = str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+        self.id = session or str(uuid.uuid5(uuid.NAMESPACE_URL, name))
         self.count = 0
         self.path = self._path()
         self.path.parent.mkdir(parents=True, exist_ok=True)
