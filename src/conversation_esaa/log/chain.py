@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from binascii import unhexlify
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from conversation_esaa.canonical import NotCanonical, canonical, canonical_trusted
 from conversation_esaa.events import VERSION, Entry, UnknownEvent, Unreadable, event_name
-from conversation_esaa.log.codec import HASH_LENGTH
+from conversation_esaa.log.codec import HASH_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +34,7 @@ SALT_BYTES = 16
 
 _HASH_KEY = b',"hash":"'
 _SALT_KEY = b'","salt":"'
-_SALT_AFTER = len(_HASH_KEY) + HASH_LENGTH  # bytes from where the hash's key begins to the salt's key
+_SALT_AFTER = len(_HASH_KEY) + 2 * HASH_BYTES  # bytes from where the hash's key begins to the salt's key
 _SALT_VALUE_AFTER = _SALT_AFTER + len(_SALT_KEY)
 _WORDS_AFTER = _SALT_VALUE_AFTER + 2 * SALT_BYTES + len(b'",')
 _sha256 = hashlib.sha256
@@ -152,8 +153,10 @@ def examine(line: bytes, event: Recorded, previous: bytes) -> tuple[bool | None,
             return True, None if event.content_digest else True
         if line[at + _SALT_AFTER : at + _SALT_VALUE_AFTER] == _SALT_KEY:
             words_at = at + _WORDS_AFTER
-            salt, words = line[at + _SALT_VALUE_AFTER : words_at - 2], line[words_at:]
-            if _words_digest(salt.decode("ascii", "replace"), b"{" + words) == event.content_digest:
+            if (
+                _words_digest(line[at + _SALT_VALUE_AFTER : words_at - 2], b"{" + line[words_at:])
+                == event.content_digest
+            ):
                 return True, True
     if event.v > VERSION:
         return None, None
@@ -175,7 +178,7 @@ def leaf(fields: dict[str, Any], content_keys: AbstractSet[str]) -> bytes:
 def content_digest(fields: dict[str, Any], content_keys: AbstractSet[str]) -> str:
     """The digest of the words of a line with these keys; "" without a proper salt. Raises NotCanonical."""
     words = {key: fields[key] for key in content_keys if key in fields}
-    return _words_digest(str(fields.get("salt")), canonical(words))
+    return _words_digest(str(fields.get("salt")).encode("utf-8", "replace"), canonical(words))
 
 
 def seal(
@@ -246,14 +249,13 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _words_digest(salt: str, words: bytes) -> str:
+def _words_digest(salt: bytes, words: bytes) -> str:
+    if len(salt) != 2 * SALT_BYTES or salt.lower() != salt:  # capitals are another spelling, and not ours
+        return ""
     try:
-        raw = bytes.fromhex(salt)
+        return _sha256(unhexlify(salt) + words).hexdigest()
     except ValueError:
         return ""
-    if len(raw) != SALT_BYTES or raw.hex() != salt:  # fromhex also takes blanks and capitals
-        return ""
-    return _sha256(raw + words).hexdigest()
 
 
 def _finding(kind: str, line_no: int, offset: int, message: str) -> Finding:

@@ -8,7 +8,6 @@ line's sake: a line that is no event of ours is a `Problem` with a reason that n
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import msgspec
@@ -29,10 +28,8 @@ class Problem(msgspec.Struct, frozen=True):
     reason: str  # what is wrong with it, never what it says
 
 
-HASH_LENGTH = 64  # hex digits of a SHA-256
+HASH_BYTES = 32
 
-_is_hash = re.compile(f"[0-9a-f]{{{HASH_LENGTH}}}").fullmatch
-_NO_LINK = Problem("a v2 event without seq or hash")
 _BOM = b"\xef\xbb\xbf"
 _decode_event = msgspec.json.Decoder(Event).decode
 _decode_any = msgspec.json.Decoder().decode
@@ -42,11 +39,11 @@ def read_line(line: bytes) -> Recorded | Older | Problem | None:
     """The event of one line; None for a blank one. `line` has no line feed; a CR at its end is ignored."""
     try:
         event: Recorded = _decode_event(line)
+        if event.v >= 2 and _is_link(event):
+            return event
     except (msgspec.DecodeError, RecursionError, ValueError):
-        return _read_patiently(line)
-    if event.v < 2:
-        return _read_patiently(line)
-    return event if event.seq > 0 and _is_hash(event.hash) else _NO_LINK
+        pass
+    return _read_patiently(line)
 
 
 def read_fields(line: bytes) -> dict[str, Any] | Problem | None:
@@ -114,4 +111,12 @@ def _read_patiently(line: bytes) -> Recorded | Older | Problem | None:
             event = msgspec.convert(fields, kind)
     except (msgspec.ValidationError, ValueError) as error:
         return Problem(f"an event with a value of the wrong type: {error}")
-    return event if event.seq > 0 and _is_hash(event.hash) else _NO_LINK
+    return event if _is_link(event) else Problem("a v2 event without seq or hash")
+
+
+def _is_link(event: Recorded) -> bool:
+    """Whether the event has what the next line goes on from: a position and a hash."""
+    try:
+        return event.seq > 0 and len(bytes.fromhex(event.hash)) == HASH_BYTES
+    except ValueError:
+        return False

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Protocol
 
-from conversation_esaa.events import Entry, Head, Unreadable
+from conversation_esaa.events import Entry, Head, Recorded, Unreadable
 from conversation_esaa.log import v1_1
 from conversation_esaa.log.codec import Older, Problem, read_line
 from conversation_esaa.log.contract import PositionLost
@@ -50,7 +50,7 @@ def head_at(source: Source, end: int) -> Head:
     """How far the log went when `end` was where reading ended."""
     for offset, line in _lines_backward(source, end):
         found = read_line(line)
-        if found is not None and not isinstance(found, Older | Problem):
+        if isinstance(found, Recorded):
             return Head(seq=found.seq, hash=found.hash, size=end)
         if offset == 0:
             return Head(seq=count_lines(source, end), size=end)
@@ -123,7 +123,7 @@ def first_chained(source: Source, end: int) -> int:
     """Where the first chained line before `end` begins; `end` when there is none. One pass over v1.1."""
     for offset, line in _lines(source, 0, end):
         found = read_line(line)
-        if found is not None and not isinstance(found, Older | Problem):
+        if isinstance(found, Recorded):
             return offset
     return end
 
@@ -147,11 +147,11 @@ def _forward(
     for offset, line in _lines(source, start, end, block=block):
         line_no += 1
         found = read_line(line)
-        if found is None:
-            continue
-        if not isinstance(found, Older | Problem):
+        if isinstance(found, Recorded):
             chained = True
             yield line_no, Entry(found, line, offset)
+            continue
+        if found is None:
             continue
         if before < 0:
             before = count_lines(source, start)
@@ -177,7 +177,7 @@ def _backward(source: Source, end: int) -> Iterator[Entry | Unreadable]:
             continue
         if isinstance(found, Problem):
             yield Unreadable(0, offset, len(line), found.reason)
-        elif not isinstance(found, Older):
+        elif isinstance(found, Recorded):
             yield Entry(found, line, offset)
         else:
             if chain_start < 0:
