@@ -69,7 +69,7 @@ def from_epoch_s(value: object) -> str:
 
 def to_utc(moment: datetime) -> str:
     """An aware moment in our form."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def _offset(zone: str | None) -> timedelta:

@@ -134,25 +134,25 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
         if state.sidechain:
             continue
         update, meta = _update_of(record)
-        match update.get("sessionUpdate"):
-            case "agent_message_chunk":
-                yield from _said(Actor.ASSISTANT, update, meta, record, state)
-            case "user_message_chunk":
-                if _was_typed(update, state):
-                    yield from _said(Actor.USER, update, meta, record, state)
-            case str(kind) if kind in _COMPACTIONS:
-                yield from _compaction(kind, meta, record, state)
-            case str(kind) if kind in KNOWN_INVISIBLE:
-                pass
-            case kind:
-                state.met_unknown(kind if update else "a line that is no session update")
+        kind = update.get("sessionUpdate")
+        if kind == "agent_message_chunk":
+            yield from _said(Actor.ASSISTANT, update, meta, record, state)
+        elif kind == "user_message_chunk":
+            if _was_typed(update, state):
+                yield from _said(Actor.USER, update, meta, record, state)
+        elif kind in _COMPACTIONS:
+            yield from _compaction(kind, meta, record, state)
+        elif not isinstance(kind, str) or kind not in KNOWN_INVISIBLE:
+            state.met_unknown(kind if update else "a line that is no session update")
 
 
 def _update_of(record: object) -> tuple[dict[str, Any], dict[str, Any]]:
-    match record:
-        case {"method": method, "params": {"update": dict(update)} as params} if method in _METHODS:
+    """A line's update and its `_meta`; empty for a line that is no session update."""
+    if type(record) is dict and record.get("method") in _METHODS:
+        params = record.get("params")
+        if type(params) is dict and type(update := params.get("update")) is dict:
             meta = params.get("_meta")
-            return update, meta if isinstance(meta, dict) else {}
+            return update, meta if type(meta) is dict else {}
     return {}, {}
 
 

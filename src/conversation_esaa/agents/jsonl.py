@@ -61,7 +61,8 @@ def read_records(file: BinaryIO, lines: Lines) -> Iterator[Any]:
 
     A record is a JSON object (dict); other values are bad lines. The last line counts when it ends with a
     line feed or is whole without one: an object cannot be the beginning of another. Otherwise it is being
-    written, and the offset stays before it. Reading in any pieces gives the same records.
+    written, and the offset stays before it. In whichever pieces a growing file is read, its finished lines
+    give the same records.
 
     `lines` is right when the iterator has ended; while a line with two records is handed over, it is
     already past it. Memory: one line, once. Raises OSError only.
@@ -69,7 +70,16 @@ def read_records(file: BinaryIO, lines: Lines) -> Iterator[Any]:
     file.seek(lines.offset)
     for line in file:
         complete = line.endswith(b"\n")
-        found = _read_line(line)
+        try:
+            record = _decode(line)  # takes the line feed along: a copy without it would double a long line
+        except (msgspec.DecodeError, RecursionError):
+            record = None
+        if type(record) is dict:
+            lines.offset += len(line)
+            lines.line_no += complete
+            yield record
+            continue
+        found = _read_tolerantly(line)
         if not complete and not found.whole:
             if found.remark == _NULS:
                 lines.name_bad(_NULS)  # padding, where a file system may still put a line
@@ -83,7 +93,7 @@ def read_records(file: BinaryIO, lines: Lines) -> Iterator[Any]:
 
 def decode_line(line: bytes) -> list[Any]:
     """The JSON objects of one line, as `read_records` would give them."""
-    return _read_line(line).records
+    return _read_tolerantly(line).records
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -92,20 +102,10 @@ def read_document(path: Path) -> dict[str, Any]:
     {} when the file is missing or unreadable, or holds something else. For small files: held whole.
     """
     try:
-        records = _read_line(path.read_bytes()).records
+        records = _read_tolerantly(path.read_bytes()).records
     except OSError:
         return {}
     return dict(records[0]) if records else {}
-
-
-def _read_line(line: bytes) -> _Line:
-    try:
-        record = _decode(line)  # takes the line feed along: a copy without it would double a long line
-    except (msgspec.DecodeError, RecursionError):
-        return _read_tolerantly(line)
-    if type(record) is dict:
-        return _Line([record])
-    return _Line([], "not a JSON object", whole=False)
 
 
 def _read_tolerantly(line: bytes) -> _Line:
