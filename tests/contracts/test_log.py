@@ -331,3 +331,16 @@ def test_lines_of_any_length_are_read_in_both_directions(kept, size):
     assert list(kept.log.entries()) == written
     assert list(kept.log.entries_backward()) == written[::-1]
     assert findings(kept) == []
+
+
+def test_a_fingerprint_tells_this_log_from_another(kept):
+    """A cache built from a log must know whether it is still that log."""
+    append(kept, turn("first"), goal())
+    size = kept.log.head().size
+    before = kept.log.fingerprint(size)
+
+    append(kept, turn("second", index=1))
+
+    assert kept.log.fingerprint(size) == before
+    assert kept.log.fingerprint(kept.log.head().size) != before
+    assert kept.log.fingerprint(kept.log.head().size + 1) == ""

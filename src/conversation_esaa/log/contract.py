@@ -66,6 +66,12 @@ class EventLog(Protocol):
     def prefix_digest(self, size: int) -> bytes:
         """SHA-256 of the first `size` bytes: what the first chained line commits to. One pass."""
 
+    def fingerprint(self, size: int) -> str:
+        """What the first `size` bytes are, by their ends: for caches to know their log again.
+
+        Equal for equal bytes; "" when there are fewer than `size`. Costs two small reads.
+        """
+
     def writing(self, *, purpose: str, wait_s: float = 10.0) -> AbstractContextManager[Writer]:
         """Take the lock, set a torn tail aside, and append.
 

@@ -68,6 +68,10 @@ class FileLog:
         """SHA-256 of the first `size` bytes."""
         return reader.prefix_digest(self._source(), size)
 
+    def fingerprint(self, size: int) -> str:
+        """What the first `size` bytes are, by their ends; "" when there are fewer. Costs two reads."""
+        return reader.fingerprint(self._source(), size)
+
     def writing(self, *, purpose: str, wait_s: float = 10.0) -> AbstractContextManager[LogWriter]:
         """Take the lock, set a torn tail aside, and append."""
         return self._writing(purpose, wait_s)

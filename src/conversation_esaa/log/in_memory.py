@@ -61,6 +61,10 @@ class InMemoryLog:
         """SHA-256 of the first `size` bytes."""
         return reader.prefix_digest(self, size)
 
+    def fingerprint(self, size: int) -> str:
+        """What the first `size` bytes are, by their ends; "" when there are fewer."""
+        return reader.fingerprint(self, size)
+
     def writing(self, *, purpose: str, wait_s: float = 10.0) -> AbstractContextManager[LogWriter]:
         """Take the lock, set a torn tail aside, and append."""
         return self._writing(purpose, wait_s)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes read at once, forward
 FIRST_BLOCK_BACKWARD = 1 << 16  # the last few lines are mostly what is wanted
 
+SAMPLE = 1024  # bytes at either end that a fingerprint covers; the last line's hash is mostly in it
+
 FOREIGN = "a v1.1 line after v2 lines"
 
 
@@ -91,6 +93,16 @@ def prefix_digest(source: Source, size: int) -> bytes:
     for block in _blocks(source, 0, size):
         digest.update(block)
     return digest.digest()
+
+
+def fingerprint(source: Source, size: int) -> str:
+    """A digest of the first and the last kilobyte of the first `size` bytes; "" when there are fewer."""
+    if size > source.size():
+        return ""
+    digest = hashlib.sha256(size.to_bytes(8, "big"))
+    for start in (0, max(0, size - SAMPLE)):
+        digest.update(_exactly(source, start, min(SAMPLE, size)))
+    return digest.hexdigest()[:32]
 
 
 def unfinished(source: Source) -> int:
