@@ -100,26 +100,26 @@ def _is_assigned_secret(value: str, match: re.Match[str]) -> bool:
     encoded = _looks_encoded(value)
     mixed = _has_digit(value) and _has_letter(value)
     if match["quote"] is not None:
-        if _rules().no_value(value):
-            return False
         if any(character.isspace() for character in value):
-            return word.lower() == "passphrase"
-        if chosen_by_people:
-            return len(value) >= 4
-        return (len(value) >= 8 and mixed) or (len(value) >= 20 and encoded)
+            likely = word.lower() == "passphrase"
+        elif chosen_by_people:
+            likely = len(value) >= 4
+        else:
+            likely = (len(value) >= 8 and mixed) or (len(value) >= 20 and encoded)
+        return likely and not _rules().no_value(value)
     if match.string[match.end() : match.end() + 1] in {"(", "[", "{"}:
         return False  # a call, or the beginning of something bigger
-    if _rules().no_bare_value(value):
-        return False
-    if not chosen_by_people:
+    if chosen_by_people:
+        likely = (
+            (len(value) >= 6 and _has_digit(value))
+            or (len(value) >= 4 and mixed and word[0] in "pP")
+            or (len(value) >= 6 and _has_letter(value) and _SYMBOL.search(value) is not None)
+            or (len(value) >= 4 and separator == "=" and word.isupper())
+        )
+    else:
         shortest = 20 if separator in {"is", "was", "to"} else 8 if separator == "=" else 12
-        return (len(value) >= shortest and mixed) or (len(value) >= 24 and encoded)
-    return (
-        (len(value) >= 6 and _has_digit(value))
-        or (len(value) >= 4 and mixed and word[0] in "pP")
-        or (len(value) >= 6 and _has_letter(value) and _SYMBOL.search(value) is not None)
-        or (len(value) >= 4 and separator == "=" and word.isupper())
-    )
+        likely = (len(value) >= shortest and mixed) or (len(value) >= 24 and encoded)
+    return likely and not _rules().name(value) and not _rules().no_value(value)
 
 
 def _kind_of_name(word: str) -> str:
@@ -152,15 +152,19 @@ def _looks_encoded(value: str) -> bool:
 
 
 def _is_given(value: str, _match: re.Match[str]) -> bool:
-    return not _rules().no_value(value)
+    return not _rules().placeholder(value)
 
 
 def _is_mixed(value: str, match: re.Match[str]) -> bool:
     return _has_digit(value) and _has_letter(value) and _is_given(value, match)
 
 
-def _is_encoded(value: str, match: re.Match[str]) -> bool:
-    return _looks_encoded(value) and _is_given(value, match)
+def _is_encoded(value: str, _match: re.Match[str]) -> bool:
+    return _looks_encoded(value) and not _rules().no_value(value)
+
+
+def _is_credential(value: str, match: re.Match[str]) -> bool:
+    return _is_mixed(value, match) and not _rules().no_value(value)
 
 
 def _is_base64(value: str, _match: re.Match[str]) -> bool:
@@ -177,9 +181,10 @@ def _is_option_value(value: str, match: re.Match[str]) -> bool:
 
 CHECKS: dict[str, Callable[[str, re.Match[str]], bool]] = {
     "": lambda _value, _match: True,
-    "given": _is_given,  # no placeholder, no reference
-    "mixed": _is_mixed,  # and has letters and digits
-    "encoded": _is_encoded,  # and is no plain word
+    "given": _is_given,  # no placeholder
+    "mixed": _is_mixed,  # has letters and digits, and is no placeholder
+    "credential": _is_credential,  # and no reference either
+    "encoded": _is_encoded,  # no plain word, no placeholder, no reference
     "base64": _is_base64,
     "url": _is_in_url,  # a password like `password` counts here
     "assigned": _is_assigned_secret,
@@ -223,8 +228,9 @@ class _Rules(NamedTuple):
     tokens: tuple[_Compiled, ...]
     phrases: tuple[_Compiled, ...]
     shortest_token: int
+    placeholder: Callable[[str], object]
     no_value: Callable[[str], object]
-    no_bare_value: Callable[[str], object]
+    name: Callable[[str], object]
     no_url_value: Callable[[str], object]
 
 
@@ -237,9 +243,10 @@ def _rules() -> _Rules:
         tokens=tuple(map(_compiled, data.TOKENS)),
         phrases=tuple(map(_compiled, data.PHRASES)),
         shortest_token=data.SHORTEST_TOKEN,
-        no_value=_any_of(data.PLACEHOLDERS + data.REFERENCES),
-        no_bare_value=_any_of(data.PLACEHOLDERS + data.REFERENCES + data.NAMES),
-        no_url_value=_any_of(data.PLACEHOLDERS[:1] + data.REFERENCES[:5]),
+        placeholder=_any_of(data.PLACEHOLDERS, data.PLACEHOLDER_PARTS),
+        no_value=_any_of(data.PLACEHOLDERS + data.REFERENCES, data.PLACEHOLDER_PARTS + data.REFERENCE_PARTS),
+        name=_any_of(data.NAMES, ()),
+        no_url_value=_any_of(data.PLACEHOLDERS[:1] + data.REFERENCES[:4], data.REFERENCE_PARTS),
     )
 
 
@@ -249,5 +256,10 @@ def _compiled(rule: Rule) -> _Compiled:
     return _Compiled(rule.kind, rule.literals, pattern.match, groups, CHECKS[rule.check])
 
 
-def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)).fullmatch
+def _any_of(wholes: tuple[str, ...], parts: tuple[str, ...]) -> Callable[[str], object]:
+    """Whether a value is one of `wholes` or has one of `parts` in it."""
+    whole = re.compile("|".join(f"(?:{pattern})" for pattern in wholes)).fullmatch
+    if not parts:
+        return whole
+    part = re.compile("|".join(f"(?:{pattern})" for pattern in parts)).search
+    return lambda value: part(value) or whole(value)

@@ -43,13 +43,14 @@ _WORD = (
 )
 _VALUE = (
     r"[bru]?(?:(?P<quote>\\?[\"'`])(?P<secret>(?:(?!(?P=quote))[^\n\r]){1,256})(?P=quote)|"
-    r"\\?[\"'`]?(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\]{1,256}))"
+    r"\\?[\"'`]?(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\=]{1,256}={0,2}))"
 )
 _SEPARATOR = (
     r":=|=>|=(?!=)|:[ ]?[A-Za-z_][A-Za-z0-9_.\[\]|]{0,30}[ ]?=(?!=)|:(?!:)|(?<=[ \t])(?:is|was|to)(?=[ \t])"
 )
 _AWS_ID = r"(?<![A-Za-z0-9+/=])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9+/=])"
 _PEM_TEXT = r"[^-]*+(?:-(?!----)[^-]*+)*+"  # up to the next five dashes
+_PEM_LAST_LINE = r"(?:(?:\r?\n|\\n)[A-Za-z0-9+/=]{1,15}(?=[ \t]{0,8}(?:[\r\n\\\"']|\Z)))?"
 _PEM_LINES = r"(?:[A-Za-z-]{1,32}: [^\n]{0,200}\n)*+(?:[\s\\nr\"'>+|,]*+[A-Za-z0-9+/=]{16,}+)++"
 
 TOKENS = (
@@ -126,7 +127,7 @@ PHRASES = (
         "private-key",
         ("-----begin ",),
         r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-        rf"(?:{_PEM_TEXT}-----END [^-\n]{{0,60}}-----|\s*+{_PEM_LINES}(?:[\s\\nr]*+[A-Za-z0-9+/=]{{1,15}}+$)?)",
+        rf"(?:{_PEM_TEXT}-----END [^-\n]{{0,60}}-----|\s*+{_PEM_LINES}{_PEM_LAST_LINE})",
     ),
     Rule(
         "aws-secret",  # the pair as it is pasted: the id, and its secret close behind
@@ -144,7 +145,7 @@ PHRASES = (
     Rule(
         "url-password",
         ("://",),
-        r"://[^\s:@/?#\"'<>`]{0,128}+:(?P<secret>[^\s/\"'<>`]{1,256})@(?=[A-Za-z0-9\[_$%{])",
+        r"://[^\s:@/?#\"'<>`\[\]]{0,128}:(?P<secret>[^\s/\"'<>`]{1,256})@(?=[A-Za-z0-9\[_$%{])",
         "url",
     ),
     Rule("url-password", ("://",), r"://(?P<secret>[A-Za-z0-9_-]{20,}+)@(?=[A-Za-z0-9])", "mixed"),
@@ -159,13 +160,13 @@ PHRASES = (
         "authorization",
         ("authorization",),
         r"(?i:authorization)\\?[\"'`]?\]?\s{0,4}[:=]\s{0,4}\\?[\"'`]?(?P<secret>[A-Za-z0-9._~+/=-]{12,}+)",
-        "mixed",
+        "credential",
     ),
     Rule(
         "authorization",
         ("bearer ",),
         rf"{_START}(?i:bearer) {{1,4}}(?P<secret>[A-Za-z0-9._~+/=-]{{16,}}+)",
-        "mixed",
+        "credential",
     ),
     Rule(
         "authorization",
@@ -176,14 +177,14 @@ PHRASES = (
     Rule(
         "authorization",
         ("curl ",),
-        r"(?i:curl) [^\n]{0,200}?(?<=\s)(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'$]{1,64}:(?P<secret>[^\s\"']{3,256}+)",
+        r"(?i:curl) [^\n]{0,200}?(?<=\s)(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'$]{1,64}:(?P<secret>[^\s\"']{3,256})",
         "given",
     ),
     Rule(
         "cookie",
         ("cookie:",),
-        r"(?i:cookie): {0,4}(?P<secret>[A-Za-z0-9_.-]{1,64}=[^\s\"'`]{16,1024}+"
-        r"(?: [A-Za-z0-9_.-]{1,64}=[^\s\"'`]{1,1024}+)*+)",
+        r"(?i:cookie): {0,4}(?P<secret>[A-Za-z0-9_.-]{1,64}=[^\s\"'`]{16,1024}"
+        r"(?: [A-Za-z0-9_.-]{1,64}=[^\s\"'`]{1,1024}){0,32})",
         "mixed",
     ),
     Rule(
@@ -210,27 +211,33 @@ _NOTHING = (
 )
 PLACEHOLDERS = (
     r"[xX*•.…_#?0-]+",
-    r"(?i:.*(?:xxxx|\.\.\.|…|\*\*\*|placeholder|redacted|changeme|change[-_]me|replace[-_]me|[-_]here$).*)",
     r"(?i:(?:your|my|the|some|a|an|insert|enter|put|add|replace|set|fake|dummy|sample|example)[-_. ].*)",
     rf"(?i:{_OWNER}?[-_. ]?{_USE}?[-_. ]?(?:{_GENERIC}|value|string)[-_. ]?[0-9]{{0,2}})",
     rf"(?i:{_NOTHING})",
-    r".*EXAMPLE(?:KEY)?",
 )
 """Whole values that only say where a secret goes."""
+
+PLACEHOLDER_PARTS = (
+    r"(?i:xxxx|\.\.\.|…|\*\*\*|placeholder|redacted|changeme|change[-_]me|replace[-_]me|[-_]here\Z)",
+    r"EXAMPLE(?:KEY)?\Z",
+)
+"""What no real value has anywhere in it."""
 
 REFERENCES = (
     r"\$.*",
     r"%[A-Za-z_][A-Za-z0-9_]*%.*",
     r"%[sdr]",
     r"[{<\[(].*",
-    r".*(?:\$\{|\{\{|#\{|\$\().*",
     r"(?:process\.env|os\.environ|os\.getenv|import\.meta\.env|env|ENV|secrets|vars|config|settings|self|this)[.\[(:].*",
-    r"!?[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][A-Za-z0-9_$]*)+[!;]?",  # user.password
+    r"(?=.{1,40}\Z)!?[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][A-Za-z0-9_$]*)+[!;]?",  # user.password
     r"(?:~|\.{1,2})?/(?:[A-Za-z0-9_. -]+/)*[A-Za-z0-9_. -]*",  # a path
     r"[A-Za-z]:\\.*",
     r"(?:op|vault|ssm|secretsmanager|file|https?|arn|env):.*",
 )
 """Whole values that say where the secret is kept."""
+
+REFERENCE_PARTS = (r"[$#{]\{|\$\(",)
+"""What shows anywhere in a value that something is filled in."""
 
 NAMES = (
     r"(?i:(?:sha|md|base|utf|argon|aes|hmac|pbkdf|rsa|ed|oauth|http|ipv?|v)-?[0-9]{1,5}[A-Za-z]*(?:[-_/.].*)?)",

@@ -96,19 +96,14 @@ def terminal(text: str) -> str:
 def tokens(text: str) -> int:
     """How many tokens a model may count for `text`, rather too many than too few; needs no tokenizer.
 
-    Weights in 24ths of a token: an ASCII letter 7, a digit 16, a blank 2, other ASCII 18, and 14 for each
-    byte of UTF-8 beyond ASCII (an accented or Cyrillic letter 28, a Chinese character 42, an emoji 56).
-    The sum is rounded up, so tokens(a + b) <= tokens(a) + tokens(b): parts that fit a budget one by one
-    fit it together.
+    Each byte of its UTF-8 has a weight, see `_WEIGHTS`; the sum is rounded up. So tokens(a + b) <=
+    tokens(a) + tokens(b): parts that fit a budget one by one fit it together. Measured on chat, code,
+    Markdown and JSON against two tokenizers it is 10 to 40 % above the count; it falls short only on
+    long runs of base64 or capitals. Say "estimated", never "guaranteed".
     """
     data = text.encode("utf-8", "surrogatepass")
-    beyond_ascii = len(data.translate(None, _ASCII))
-    letters = len(data) - len(data.translate(None, _LETTERS))
-    digits = len(data) - len(data.translate(None, _DIGITS))
-    blanks = data.count(b" ")
-    others = len(data) - beyond_ascii - letters - digits - blanks
-    twenty_fourths = 7 * letters + 16 * digits + 2 * blanks + 18 * others + 14 * beyond_ascii
-    return -(-twenty_fourths // 24)
+    weight = sum(each * (len(data) - len(data.translate(None, kind))) for kind, each in _WEIGHTS)
+    return -(-weight // 24)
 
 
 def strip_private(text: str) -> tuple[str, bool]:
@@ -166,7 +161,7 @@ def _outside_private(text: str, *, last: bool) -> str:
 _INVISIBLE = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without TAB and LF, DEL, C1
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\uffff"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufffb\ufffe\uffff"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _TO_SHOW = re.compile(f"[{_INVISIBLE}]")
@@ -212,7 +207,8 @@ _TAGS = (
     "critical|memory|skill|start_of_turn|end_of_turn|bos|eos|begin_of_text|sys|policy|rules|prompt|output|turn_aborted"
 )
 _TAG = re.compile(
-    rf"<(\s{{0,8}}/?\s{{0,8}}(?:{_TAGS})(?:[-_:.][A-Za-z0-9_:.-]{{0,64}})?(?=[\s/>]|$)[^<>\n]{{0,120}})(>?)",
+    r"<(?!(?<=[A-Za-z0-9_]<)(?-i:[A-Z][a-z]{0,20})>)"  # the type in `List<User>`
+    rf"(\s{{0,8}}/?\s{{0,8}}(?:{_TAGS})(?:[-_:.][A-Za-z0-9_:.-]{{0,64}})?(?=[\s/>]|$)[^<>\n]{{0,120}})(>?)",
     re.IGNORECASE | re.ASCII,
 )
 _SPECIAL_TOKEN = re.compile(r"<(?=[|｜])|(?<=[|｜])>|<(?=<\s{0,4}/?SYS)|(?<=SYS>)>", re.IGNORECASE | re.ASCII)
@@ -242,18 +238,23 @@ def _without_structure(text: str) -> str:
 
 _BACKTICKS = re.compile("`+")
 _MARKUP = re.compile(
-    r"[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[<>]|&(?=[#A-Za-z])|!(?=\[)|^[#+=-]|^([0-9]{1,9})(?=[.)])"
+    r"(\[REDACTED:[a-z0-9-]{1,24}\](?![(\[:]))|[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[<>]"
+    r"|&(?=[#A-Za-z])|!(?=\[)|^[#+=-]|^([0-9]{1,9})(?=[.)])"
 )
-_ADDRESS = re.compile(r":(?=//)|(?i:(?<=www))\.|@|(?i:(?<=mailto)|(?<=xmpp)):")
+_ADDRESS = re.compile(r":(?=//)|(?<!:)/(?=/[^\s/])|(?i:(?<=www))\.|(?i:(?<=mailto)|(?<=xmpp)):")
+_MAIL = re.compile(r"(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]{1,63}\.[A-Za-z0-9_-])")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
 def _escaped(line: str) -> str:
     def escape(found: re.Match[str]) -> str:
-        if found[1] is not None:  # a number that would begin an ordered list
-            return f"{found[1]}\\"
+        if found[1]:  # our own marker; it cannot begin a link
+            return found[1]
+        if found[2]:  # a number that would begin an ordered list
+            return f"{found[2]}\\"
         return _ENTITIES.get(found[0]) or f"\\{found[0]}"
 
+    line = _MAIL.sub("＠", line)  # GitHub makes a link of an address with `\@` too
     line = _MARKUP.sub(escape, line)
     return _ADDRESS.sub(lambda found: f"\\{found[0]}", line)
 
@@ -330,6 +331,16 @@ def _extends() -> Callable[[str], bool]:
     return lambda character: later(character) is not None or category(character)[0] == "M"
 
 
-_ASCII = bytes(range(128))
-_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_DIGITS = b"0123456789"
+_KNOWN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 "
+_WEIGHTS = (  # in 24ths of a token, by kind of byte
+    (b"abcdefghijklmnopqrstuvwxyz", 7),
+    (b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 12),
+    (b"0123456789", 16),
+    (b" ", 2),
+    (bytes(byte for byte in range(0x80) if byte not in _KNOWN), 18),
+    (bytes(range(0x80, 0xC0)), 8),  # all but the first byte of a character
+    (bytes(range(0xC0, 0xE0)), 14),  # first bytes: Latin with accents, Greek, Cyrillic, Hebrew, Arabic
+    (bytes(range(0xE0, 0xE2)), 34),  # Indian and South-East Asian scripts
+    (bytes(range(0xE2, 0xF0)), 12),  # Chinese, Japanese, Korean, symbols
+    (bytes(range(0xF0, 0x100)), 32),  # emoji and rare characters
+)
