@@ -188,7 +188,11 @@ class _Agent:
 
     def write(self, record: Any) -> None:
         """One line, complete."""
-        self.write_bytes(json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+        try:
+            line = json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # half a character: agents write it as an escape
+            line = json.dumps(record).encode()
+        self.write_bytes(line + b"\n")
 
     def write_bytes(self, content: bytes) -> None:
         """Bytes exactly as given."""
