@@ -45,8 +45,8 @@ def find(text: str) -> list[Finding]:
     """The secrets of `text` in order, none overlapping another.
 
     The whole text is looked at, not line by line: a key in PEM form runs over many. Where two rules
-    meet, the finding covers both and has the kind of the one that starts first (the longer one when
-    both start together). Time is linear in the length of `text`.
+    meet, the finding covers both and has the kind of the one that starts first, or else of the one that
+    stands first in the rules. Time is linear in the length of `text`.
     """
     # The only character whose lower case has another length would shift all positions behind it.
     lowered = (text if text.isascii() else text.replace("\u0130", "I")).lower()
@@ -81,11 +81,12 @@ def _matches(rule: _Compiled, text: str, lowered: str, *, whole: bool) -> Iterat
 
 def _finding(rule: _Compiled, match: re.Match[str]) -> Finding | None:
     group = next((name for name in rule.groups if match[name] is not None), 0)
-    value = match[group]
+    value = match[group].rstrip(".") if group == "bare" else match[group]  # a dot there ends the sentence
     if value.startswith("[REDACTED:") or not rule.check(value, match):
         return None
     kind = _kind_of_name(match["word"]) if rule.kind == "assigned" else rule.kind
-    return Finding(kind, *match.span(group))
+    start = match.start(group)
+    return Finding(kind, start, start + len(value))
 
 
 def _is_assigned_secret(value: str, match: re.Match[str]) -> bool:
@@ -193,7 +194,7 @@ CHECKS: dict[str, Callable[[str, re.Match[str]], bool]] = {
 
 
 def _merged(found: list[Finding]) -> list[Finding]:
-    found.sort(key=lambda finding: (finding.start, -finding.end))
+    found.sort(key=lambda finding: finding.start)  # stable: rules that know more stand first
     merged = found[:1]
     for finding in found[1:]:
         last = merged[-1]
