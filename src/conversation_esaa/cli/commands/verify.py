@@ -16,7 +16,7 @@ edits by hand, stale caches, permissions. Reads only. Exit code 3 when something
 def arguments(parser: ArgumentParser) -> None:
     """How deep."""
     parser.add_argument(
-        "--deep", action="store_true", help="also recompute the digest of every event's words"
+        "--deep", action="store_true", help="also write every line anew from its values, and compare"
     )
 
 
