@@ -1,0 +1,122 @@
+"""The benchmarks run and say what they should. What they measure is for people to judge: no times here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BENCHMARKS = ROOT / "benchmarks"
+
+# A benchmark directory is on a developer's disk, not in an installed package.
+pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="there is no benchmarks/ beside the tests")
+
+
+def tool(name: str, *words: object) -> str:
+    """What one of the scripts printed."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / name), *map(str, words)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def tree(directory: Path) -> dict[str, bytes]:
+    """Every file below."""
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_the_table_has_a_row_for_every_budget(tmp_path: Path):
+    """At sizes where nothing means anything, the whole path of a measurement is still gone through."""
+    results = tmp_path / "results.json"
+
+    printed = tool(
+        "run.py",
+        *("--dir", tmp_path, "--json", results, "--runs", 1, "--appends", 3),
+        *("--events", 20, "--events", 60, "--files", 3, "--many-files", 5),
+        *("--short-session", 4, "--long-session", 8, "--cold", "2x4", "--cold", "2x8"),
+    )
+
+    for what in (
+        "`--version`",
+        "sync, nothing new, 3 session files",
+        "sync, nothing new, 5 session files",
+        "sync, nothing new, 60 events in the log against 20",
+        "one new turn, session of 8 turns against 4",
+        "`context --last 20`, 60 events in the log against 20",
+        "`handoff`, 60 events in the log against 20",
+        "`show ID`, 60 events",
+        "cold capture,",
+        "peak memory, cold capture of",
+        "bytes of the log for a byte of what was said",
+        "one durable append of",
+        "`verify --deep`, ",
+    ):
+        assert what in printed
+    assert "Not measured:" in printed
+    rows = json.loads(results.read_text("utf-8"))["rows"]
+    assert len({row["key"] for row in rows}) == len(rows)
+    assert all(row["value"] > 0 for row in rows)
+    assert not list(tmp_path.glob("conversation-esaa-bench-*"))  # what was measured in is gone
+
+    picture = tmp_path / "plot.svg"
+    tool("plot.py", results, picture)
+
+    assert picture.read_text("utf-8").startswith("<svg")
+
+
+def test_the_same_arguments_give_the_same_sessions(tmp_path: Path):
+    """Two people who compare figures have measured the same bytes."""
+    words = ("--workspace", "/home/dev/tea", "--sessions", 4, "--turns", 9, "--elsewhere", 2)
+
+    tool("synthetic.py", tmp_path / "one", *words)
+    tool("synthetic.py", tmp_path / "two", *words)
+    tool("synthetic.py", tmp_path / "one", "--append", 1)
+    tool("synthetic.py", tmp_path / "two", "--append", 1)
+    tool("synthetic.py", tmp_path / "other", *words, "--seed", 2)
+
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+    assert tree(tmp_path / "one") != tree(tmp_path / "other")
+
+
+def test_the_same_arguments_give_the_same_log(tmp_path: Path):
+    """The log's own salts are drawn from the seed here, and nowhere else."""
+    workspace = tmp_path / "project"
+    words = (tmp_path / "home", "--workspace", workspace, "--log-events", 1_100)
+    log = workspace / ".conversation-esaa" / "activity.jsonl"
+    tool("synthetic.py", *words)
+    first = log.read_bytes()
+    workspace.rename(tmp_path / "aside")
+
+    tool("synthetic.py", *words)
+
+    assert log.read_bytes() == first
+    assert first.count(b"\n") == 1_100
+
+
+def test_the_reference_loop_finds_every_visible_turn(tmp_path: Path):
+    """A yardstick that does less than the work would flatter nobody for long."""
+    workspace = tmp_path / "project"
+    home = tmp_path / "home"
+    tool("synthetic.py", home, "--workspace", workspace, "--sessions", 6, "--turns", 150, "--elsewhere", 3)
+    visible = sum(
+        session["visible"] for session in json.loads((home / "synthetic.json").read_text("utf-8"))["sessions"]
+    )
+
+    counted = tool("reference_loop.py", "capture", home, workspace, tmp_path / "out.jsonl")
+
+    assert int(counted) == visible == 900
