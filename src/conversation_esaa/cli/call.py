@@ -67,6 +67,15 @@ class Output:
         """A diagnostic, on stderr."""
         self._stderr.write(terminal(f"{text}\n"))
 
+    def columns(self, environ: Mapping[str, str]) -> int:
+        """How wide the screen is: what COLUMNS says, else the terminal, else 80."""
+        if (given := environ.get("COLUMNS", "")).isdecimal() and int(given):
+            return int(given)
+        try:
+            return os.get_terminal_size(self._stdout.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
+
     def fail(self, error: ConversationError) -> None:
         """An error: two lines, or one JSON object under `--json`; on stderr either way."""
         if self.as_json:
@@ -93,6 +102,11 @@ class Call:
     def path(self) -> Path | None:
         """What `--workspace` says."""
         return Path(self._args.workspace) if self._args.workspace else None
+
+    @property
+    def columns(self) -> int:
+        """How wide the screen is; 80 where there is none."""
+        return self.out.columns(self.machine.environ)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -151,9 +165,8 @@ def build_parser(name: str, module: str) -> Parser:
         if isinstance(action, argparse._SubParsersAction):
             for sub_name, sub_parser in action.choices.items():
                 _common(sub_parser)
-                sub_parser.description = next(
-                    each.help for each in action._choices_actions if each.dest == sub_name
-                )
+                told = next(each.help or "" for each in action._choices_actions if each.dest == sub_name)
+                sub_parser.description = f"{told[:1].upper()}{told[1:]}."
     _common(parser)
     return parser
 
@@ -195,7 +208,7 @@ def carry_out(
     except HelpAsked as asked:
         from conversation_esaa.cli.help_text import help_text
 
-        out.write(help_text(asked.parser, width=_columns(machine.environ, stdout)))
+        out.write(help_text(asked.parser, width=out.columns(machine.environ)))
         return 0
     except ConversationError as error:
         out.fail(error)
@@ -240,12 +253,3 @@ class Fault(ConversationError):
             hint=f"Nothing that was acknowledged is lost. {DEBUG}=1 shows the details to report; look through "
             "them first, they may quote the conversation.",
         )
-
-
-def _columns(environ: Mapping[str, str], stdout: TextIO) -> int:
-    if (given := environ.get("COLUMNS", "")).isdecimal() and int(given):
-        return int(given)
-    try:
-        return os.get_terminal_size(stdout.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80

@@ -23,9 +23,8 @@ class Freshness(msgspec.Struct, frozen=True, kw_only=True):
         caught = "caught up with the agents' logs" if self.caught_up else f"not caught up: {reason}"
         if self.caught_up and reason:
             caught += f", but {reason}"
-        unreadable = (
-            f" · {self.unreadable_lines} unreadable lines, see `conversation-esaa verify`"
-            if self.unreadable_lines
-            else ""
-        )
+        unreadable = ""
+        if count := self.unreadable_lines:
+            lines = "1 unreadable line" if count == 1 else f"{count} unreadable lines"
+            unreadable = f" · {lines}, see `conversation-esaa verify`"
         return f"log position {self.seq}{head} · {caught}{unreadable}"

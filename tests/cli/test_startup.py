@@ -1,0 +1,69 @@
+"""What a command imports: start-up is what is paid at each of a hundred calls a day."""
+
+import subprocess
+import sys
+
+import pytest
+
+from builders.world import World
+
+
+def loaded_by(world: World, code: str) -> set[str]:
+    """The modules that are there when `code` has run in a fresh process."""
+    told = "\nimport sys; sys.stderr.write(' '.join(sys.modules))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code + told],
+        cwd=world.project,
+        env=world.process_environ(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return set(ran.stderr.split())
+
+
+def imported(world: World, *argv: str) -> set[str]:
+    """The modules that a command line loads, and a bare interpreter does not."""
+    code = f"from conversation_esaa.cli.main import main; main({list(argv)!r})"
+    return loaded_by(world, code) - loaded_by(world, "")
+
+
+@pytest.fixture
+def ready(world: World) -> World:
+    world.claude().user("Which port?").assistant("It is 8080.")
+    world.run("up")
+    return world
+
+
+def test_the_version_loads_nothing_but_the_table_of_commands(ready):
+    """Scripts ask for it to see whether the tool is there; it costs little more than the interpreter."""
+    assert imported(ready, "--version") == {
+        "__future__",
+        "conversation_esaa",
+        "conversation_esaa.cli",
+        "conversation_esaa.cli.main",
+    }
+
+
+@pytest.mark.parametrize(
+    "command", ["context", "handoff", "status", "sync", "show last", "goal", "task list"]
+)
+def test_no_command_loads_what_it_does_not_use(ready, command):
+    """A library that is pulled in by accident is found here, not by a user with a slow disk."""
+    loaded = imported(ready, *command.split())
+
+    heavy = {"rich", "asyncio", "dataclasses", "sqlite3", "http.client", "urllib.request", "unittest", "ssl"}
+    unneeded = {"shutil", "bz2", "lzma", "zipfile", "email", "logging", "subprocess", "tempfile", "textwrap"}
+    # What the one library we stand on loads itself is not ours to save.
+    assert not (heavy | unneeded) & (loaded - loaded_by(ready, "import msgspec"))
+
+
+def test_one_command_does_not_load_another(ready):
+    """The table of commands is lazy."""
+    loaded = imported(ready, "context")
+
+    assert {name for name in loaded if name.startswith("conversation_esaa.cli.commands.")} == {
+        "conversation_esaa.cli.commands.context"
+    }
+    assert not any(name.startswith("conversation_esaa.forensic") for name in loaded)
