@@ -127,7 +127,7 @@ def _kind_of_name(word: str) -> str:
     lowered = word.lower()
     if lowered.startswith(("pass", "pwd")):
         return "password"
-    return {"key": "api-key", "_auth": "authorization"}.get(lowered, lowered)
+    return {"key": "api-key", "_auth": "authorization", "credentials": "credential"}.get(lowered, lowered)
 
 
 _SYMBOL = re.compile(r"[!@#$%^*?+~](?!$)")
