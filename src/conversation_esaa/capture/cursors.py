@@ -8,7 +8,6 @@ what the log has already is recognised by identity.
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,6 +16,7 @@ from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
+    import os
     from pathlib import Path
     from typing import BinaryIO
 
@@ -91,17 +91,6 @@ def fingerprint(file: BinaryIO, end: int) -> str:
     file.seek(max(0, end - _SAMPLE))
     digest.update(file.read(min(_SAMPLE, end)))
     return digest.hexdigest()[:32]
-
-
-def log_fingerprint(log: Path, size: int) -> str:
-    """The fingerprint of our own log's first `size` bytes; "" when it is shorter or unreadable."""
-    try:
-        with log.open("rb") as file:
-            if os.fstat(file.fileno()).st_size < size:
-                return ""
-            return fingerprint(file, size)
-    except OSError:
-        return ""
 
 
 def _encodable(value: Any) -> Any:

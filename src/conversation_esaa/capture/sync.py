@@ -180,7 +180,7 @@ class _Run:
         state = cursors.load(self.layout.sync_state)
         if state is None:
             return SyncState()
-        if cursors.log_fingerprint(self.layout.log, state.log_size) != state.log_fingerprint:
+        if self.log.fingerprint(state.log_size) != state.log_fingerprint:
             # The log is another one, or went back to an older state: what the cursors say was captured may
             # be gone from it.
             return SyncState()
@@ -282,7 +282,7 @@ class _Run:
             return
         self.state.roots = list(self.roots)
         self.state.log_size = self.head.size
-        self.state.log_fingerprint = cursors.log_fingerprint(self.layout.log, self.head.size)
+        self.state.log_fingerprint = self.log.fingerprint(self.head.size)
         try:
             cursors.save(self.layout.sync_state, self.state)
         except OSError as error:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from conversation_esaa.events import Head
     from conversation_esaa.forensic.findings import Findings
     from conversation_esaa.layout import Layout
+    from conversation_esaa.log.contract import EventLog
     from conversation_esaa.settings import Settings
 
 _OTHERS = 0o077  # rights of everybody but the owner
@@ -37,7 +38,7 @@ def check_store(findings: Findings, layout: Layout, settings: Settings) -> None:
         findings.tell("workspace.moved", "the directory was at another path before", file="config.toml")
 
 
-def check_cache(findings: Findings, layout: Layout, head: Head) -> None:
+def check_cache(findings: Findings, layout: Layout, log: EventLog, head: Head) -> None:
     """sync-state.json: a cache that can only cost time, and that remembers how far the log went."""
     if not os.path.lexists(layout.sync_state):
         return
@@ -53,7 +54,7 @@ def check_cache(findings: Findings, layout: Layout, head: Head) -> None:
             f"the log had {state.log_size} bytes when it was last captured to, now {head.size}",
             file=name,
         )
-    elif cursors.log_fingerprint(layout.log, state.log_size) != state.log_fingerprint:
+    elif log.fingerprint(state.log_size) != state.log_fingerprint:
         findings.tell(
             "cache.other_log",
             f"the first {state.log_size} bytes of the log are not those that were last captured to",

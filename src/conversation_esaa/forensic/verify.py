@@ -70,7 +70,7 @@ def verify(
     except LogUnreadable as error:
         findings.tell("log.unreadable", error.message)
     else:
-        check_cache(findings, layout, run.head)
+        check_cache(findings, layout, log, run.head)
         if run.empty and os.path.lexists(layout.log):
             findings.tell("log.empty", "holds no event, not even that the workspace was set up")
     return report(
