@@ -163,6 +163,16 @@ def test_secrets_are_masked_in_answers_and_shown_to_a_person_who_asks(world, com
     assert token in world.run("show", "last", "--original", "--json").json["event"]["text"]
 
 
+def test_a_secret_that_a_summary_cuts_in_two_is_masked_all_the_same(world):
+    """The first half of a token is no token to a mask, and still half a secret."""
+    token = "ghp_" + "A1b2C3d4E5f6" * 3
+    world.claude().user("x " * 90 + token)
+    world.run("up")
+
+    for command in ("context", "context --json", "handoff"):
+        assert token[:12] not in world.run(*command.split()).out
+
+
 def test_the_original_shows_words_and_still_no_controls(world):
     """For a person who wants to see a secret, not to have the screen cleared by it."""
     world.claude().user("see \x1b[2J\x9b31m here\n\tand here")

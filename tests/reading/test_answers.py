@@ -145,6 +145,26 @@ def test_a_pasted_log_of_megabytes_does_not_fill_the_page(world):
     assert world.run("show", "last", "--original", "--json").json["event"]["text"] == pasted
 
 
+def test_a_brief_line_shows_that_it_was_cut(world):
+    """Else a reader takes half a sentence for the whole."""
+    world.claude().user("why " * 60).assistant("Because " * 25).user("short")
+    world.sync()
+
+    words = [line.strip() for line in world.run("context").out.splitlines() if line.startswith("  ")]
+
+    assert [line[-1] for line in words] == ["…", "e", "t"]
+
+
+def test_stats_are_of_what_was_said_and_not_of_when_it_was_captured(talk):
+    """The first and last turn, not the log's own events."""
+    talk.run("goal", "Ship it")
+
+    stats = talk.run("stats", "--json").json
+
+    turns = talk.turns()
+    assert (stats["first_turn"], stats["last_turn"]) == (turns[0].ts, turns[-1].ts)
+
+
 def test_lines_that_cannot_be_read_are_counted_in_the_answer(talk):
     """A log with a foreign line in it still answers, and says that something is wrong with it."""
     with (talk.store / "activity.jsonl").open("ab") as log:

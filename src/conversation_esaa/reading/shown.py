@@ -47,7 +47,11 @@ def as_json(entry: Entry, *, original: bool = False) -> dict[str, Any]:
     fields.setdefault("seq", entry.event.seq)
     if original:
         return fields
-    return {key: value if key in _OURS else _masked(value) for key, value in fields.items()}
+    shown = {key: value if key in _OURS else _masked(value) for key, value in fields.items()}
+    said = fields.get("text")
+    if isinstance(said, str) and fields.get("summary") == text.summary(said):
+        shown["summary"] = text.summary(shown["text"])  # a secret that the summary cuts is none to a mask
+    return shown
 
 
 def headline(entry: Entry) -> str:
@@ -146,7 +150,8 @@ def words_of(event: Recorded) -> list[tuple[str, str]]:
 def _words_inline(entry: Entry) -> str:
     event = entry.event
     if isinstance(event, ConversationTurn):
-        return text.inline(event.summary or text.summary(event.text), limit=text.SUMMARY_CHARACTERS)
+        # Not the summary: it ends without a sign that it was cut, maybe in the middle of a secret.
+        return text.inline(event.text or event.summary, limit=text.SUMMARY_CHARACTERS)
     words = [
         text.inline(value, limit=text.SUMMARY_CHARACTERS)
         if label in ("", "goal", "decision", "title")

@@ -46,6 +46,7 @@ class StatsCount:
     def __init__(self) -> None:
         self.characters = 0
         self.tokens = 0
+        self.first = self.last = ""
 
     def counted(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """The same entries."""
@@ -53,6 +54,8 @@ class StatsCount:
             if isinstance(entry.event, ConversationTurn):
                 self.characters += len(entry.event.text)
                 self.tokens += tokens(entry.event.text)
+                if ts := entry.event.ts:
+                    self.first, self.last = min(self.first or ts, ts), max(self.last, ts)
             yield entry
 
     def stats(self, state: State, freshness: Freshness, *, handoff_tokens: int, log_bytes: int) -> Stats:
@@ -70,8 +73,8 @@ class StatsCount:
                 )
                 for name, voice in conversation.voices.items()
             ],
-            first_turn=conversation.first_ts,
-            last_turn=conversation.last_ts,
+            first_turn=self.first,
+            last_turn=self.last,
             characters=self.characters,
             conversation_tokens=self.tokens,
             handoff_tokens=handoff_tokens,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import shlex
 import tempfile
 import textwrap
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from conversation_esaa.demo import native_logs
 from conversation_esaa.demo.script import commands
 from conversation_esaa.errors import ConversationError, UsageError
 from conversation_esaa.machine import Machine
+from conversation_esaa.timestamps import to_utc
 from conversation_esaa.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -33,8 +35,6 @@ EXAMPLES = """examples:
 
 PROJECT = "ferry"  # what the made-up conversation is about
 FOURTH = "antigravity"  # an agent that was not there
-
-
 AFTERWARDS = datetime(2025, 3, 10, 16, 0, tzinfo=UTC)  # the made-up day, when all three had answered
 
 
@@ -120,7 +120,10 @@ class _Show:
         self._out, self._width = call.out, min(call.columns, 76)
         self._project, self._home = place / PROJECT, place / "home"
         # No environment: neither an agent's own variables nor the agent that this may run in count here.
-        self._machine = Machine(environ={}, user_home=self._home, present=self._project, now=call.machine.now)
+        moments = (to_utc(AFTERWARDS + timedelta(seconds=second)) for second in itertools.count())
+        self._machine = Machine(
+            environ={}, user_home=self._home, present=self._project, now=lambda: next(moments)
+        )
 
     def lay_out(self) -> None:
         """The agents' logs below the made-up home, naming the project where it is now."""
@@ -148,9 +151,8 @@ class _Show:
         argv = ["--workspace", str(self._project), *words, *(["--json"] if self._out.as_json else [])]
         code = main(argv, machine=self._machine, stdout=out, stderr=err)
         if code:
-            raise DemoFailed(
-                f"`conversation-esaa {words[0]}` ended with {code}: {err.getvalue()}", hint=_REPORT
-            )
+            why = err.getvalue().strip().partition("\n")[0]
+            raise DemoFailed(f"`conversation-esaa {words[0]}` ended with {code} {why}".rstrip(), hint=_REPORT)
         told = out.getvalue()
         if self._out.as_json:
             self.steps.append({"command": list(words), "answer": json.loads(told)})
