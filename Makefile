@@ -7,10 +7,11 @@ VENV ?= .venv
 PYTEST_ARGS ?= -n auto
 
 BIN := $(VENV)/bin
+BENCH := $(VENV)/bench
 RUN := $(VENV)/.run.stamp
 DEV := $(VENV)/.dev.stamp
 
-.PHONY: help demo test quick lint types check dev clean
+.PHONY: help demo test quick lint types check dev bench bench-peers clean
 
 help:
 	@echo "make demo    run conversation-esaa on a made-up conversation, in a throw-away place"
@@ -19,6 +20,8 @@ help:
 	@echo "make lint    ruff: rules and format"
 	@echo "make types   mypy, strict"
 	@echo "make check   lint, types and test"
+	@echo "make bench   every budget of docs/performance.md, measured (BENCH_ARGS=--full for the real sizes)"
+	@echo "make bench-peers   other tools on the same logs; installs them from PyPI"
 	@echo "make clean   remove $(VENV) and caches"
 	@echo "PYTHON=python3.12 make test  chooses the interpreter for a new $(VENV)"
 
@@ -42,6 +45,12 @@ check: lint types test
 
 dev: $(DEV)
 
+bench: $(BENCH)/.stamp
+	@$(BENCH)/bin/python benchmarks/run.py $(BENCH_ARGS)
+
+bench-peers: $(BENCH)/.stamp
+	@$(BENCH)/bin/python benchmarks/peers.py --cache $(BENCH)/peers $(BENCH_ARGS)
+
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 
@@ -58,3 +67,9 @@ $(RUN): pyproject.toml | $(BIN)/python
 $(DEV): pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(RUN)
+
+# Nothing but what users have: some packages of developers slow the start of those that find them.
+$(BENCH)/.stamp: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m venv $(BENCH)
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check .
+	@touch $@

@@ -11,13 +11,20 @@ import os
 import statistics
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from conversation_esaa import Workspace
 from conversation_esaa.events import DecisionRecorded
 from conversation_esaa.ids import HUMAN, DecisionId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conversation_esaa.log.file_log import FileLog
 
 AT = "2026-01-01T07:00:00.000Z"
 WORDS = "The label printer waits for the ledger before it sorts the parcels. " * 6
@@ -40,23 +47,18 @@ def measured(workspace: Path, times: int) -> Appended:
     beside = workspace / "raw.bin"
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     to_disk = getattr(os, "fdatasync", os.fsync)
-    appends, syncs, line = [], [], b""
-    for number in range(times):
-        draft = DecisionRecorded(
-            ts=AT,
-            actor="system",
-            agent_id=HUMAN,
-            decision_id=DecisionId(f"DEC-{number + 1:04d}"),
-            decision=WORDS,
-        )
-        began = time.perf_counter()
-        with log.writing(purpose="benchmark") as writer:
-            line = writer.append([draft], recorded_at=AT)[0].line
-        ended = time.perf_counter()
-        os.write(descriptor, line + b"\n")
-        to_disk(descriptor)
-        syncs.append(time.perf_counter() - ended)
-        appends.append(ended - began)
+    appends: list[float] = []
+    syncs: list[float] = []
+    line = _appended(log, 0)
+    for number in range(1, times + 1):
+        steps: list[tuple[list[float], Callable[[], object]]] = [
+            (appends, partial(_appended, log, number)),
+            (syncs, partial(_written, descriptor, line, to_disk)),
+        ]
+        for taken, step in steps if number % 2 else steps[::-1]:
+            began = time.perf_counter()
+            step()
+            taken.append(time.perf_counter() - began)
     os.close(descriptor)
     beside.unlink()
     return Appended(
@@ -67,6 +69,23 @@ def measured(workspace: Path, times: int) -> Appended:
         sync=statistics.median(syncs),
         sync_least=min(syncs),
     )
+
+
+def _appended(log: FileLog, number: int) -> bytes:
+    draft = DecisionRecorded(
+        ts=AT,
+        actor="system",
+        agent_id=HUMAN,
+        decision_id=DecisionId(f"DEC-{number + 1:06d}"),
+        decision=WORDS,
+    )
+    with log.writing(purpose="benchmark") as writer:
+        return writer.append([draft], recorded_at=AT)[0].line
+
+
+def _written(descriptor: int, line: bytes, to_disk: Callable[[int], None]) -> None:
+    os.write(descriptor, line + b"\n")
+    to_disk(descriptor)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ named and left out. They do different things: the table says what each keeps, so
     agentsview              a database for a local web application
     ai-session-search       a database with full-text search (needs Python 3.12)
     ai-r                    no cache: reads everything each time
-    ccusage                 numbers of tokens only, no text
 """
 
 from __future__ import annotations
@@ -73,13 +72,6 @@ PEERS = {
         state=(".cache/agent-session-reader",),
         start="ai-r --version",
         ingest="ai-r stats --json",
-    ),
-    "ccusage": Peer(
-        package="ccusage",
-        npm=True,
-        state=(".cache/ccusage",),
-        start="ccusage --version",
-        ingest="ccusage daily --offline --json",
     ),
 }
 
