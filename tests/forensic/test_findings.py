@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -382,3 +383,37 @@ def test_a_link_to_a_line_that_nobody_sees_is_told(harmed: Harmed):
     harmed.append(TopicEventLinked(topic_id="TOP-001", event_ids=(foreign,), **HUMAN))
 
     assert [found.line_no for found in harmed.found("reference.hidden")] == [len(harmed.lines())]
+
+
+MENDED_BY_COMMANDS = [
+    "log.missing",
+    "log.empty",
+    "log.not_chained",
+    "read_model.missing",
+    "read_model.edited",
+    "read_model.unstamped",
+    "read_model.stale",
+    "read_model.ahead",
+    "read_model.other_log",
+    "cache.unreadable",
+    "cache.other_log",
+    "store.permissions",
+    "store.gitignore",
+    "config.missing",
+    "workspace.moved",
+]
+
+
+@pytest.mark.parametrize("code", MENDED_BY_COMMANDS)
+def test_the_commands_that_a_mend_names_do_mend_it(harmed: Harmed, code: str):
+    """Advice that was never tried is worth little."""
+    DAMAGES[code][0](harmed)
+    said = {(turn.actor, turn.text) for turn in harmed.world.turns()} if code == "read_model.ahead" else set()
+
+    for name in dict.fromkeys(re.findall(r"`conversation-esaa (\w+)`", CODES[code].mend)):
+        assert harmed.world.run(name).code == 0
+
+    answer = harmed.verify()
+    assert answer.ok, answer.told()
+    assert code not in answer.counts
+    assert said <= set(harmed.world.said())
