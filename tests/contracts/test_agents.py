@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import antigravity, codex, grok
-from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent
+from conversation_esaa.agents.jsonl import Lines, read_records
+from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.turn import MarkKind, SessionMark, Turn
 
@@ -245,3 +247,19 @@ def test_a_session_can_be_opened_without_its_side_files(name, tmp_path):
     state = agent(name).open_session(SessionFile(path=tmp_path / "gone" / "x.jsonl", session_id="s"))
 
     assert (state.started, state.source_index, state.sidechain) == (False, 0, False)
+
+
+@EVERY_AGENT
+@given(data=st.data())
+def test_a_glance_at_a_line_changes_nothing_that_is_read(name, data):
+    """Long lines are passed over without being decoded; what they would have told must not be lost."""
+    module = agent(name)
+    records = data.draw(nearly_right(name))
+    file = io.BytesIO(b"".join(msgspec.json.encode(record) + b"\n" for record in records))
+    glanced, whole = opened(module), opened(module)
+
+    quick = list(module.read(read_records(file, Lines(), glancing(module, glanced)), glanced))
+    slow = list(module.read(read_records(file, Lines()), whole))
+
+    assert quick == slow
+    assert glanced == whole

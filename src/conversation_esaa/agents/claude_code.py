@@ -190,6 +190,58 @@ def resume_command(session_id: str) -> str:
 # --- From lines to turns
 
 
+class _Message(msgspec.Struct):
+    content: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Head(msgspec.Struct, rename="camel"):
+    """What tells whether something was said in a line; the rest is passed over without being built."""
+
+    type: str = ""
+    is_sidechain: Any = None
+    agent_id: Any = None
+    cwd: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+    tool_use_result: msgspec.Raw = msgspec.Raw(b"null")
+    message: _Message | None = None
+
+
+_head = msgspec.json.Decoder(_Head).decode
+_CONVERSATION = frozenset({"assistant", "user", "attachment", "queue-operation", "system"})
+
+
+def glance(line: bytes, state: State) -> bool:
+    """Whether nothing was said in a line, told without decoding all of it; `state` is moved on as `read` would.
+
+    Most lines are tool calls and their results, the longest lines there are. False means: decode it whole.
+    Raises DecodeError for what is no JSON.
+    """
+    try:
+        head = _head(line)
+    except msgspec.ValidationError:
+        return False  # a value of an unexpected type: `read` is the one to judge it
+    if state.sidechain:
+        return True
+    kind = head.type
+    if not state.session_id:
+        return False
+    if kind == "assistant":
+        silent = (
+            head.message is not None and not state.unanswered and b'"text"' not in bytes(head.message.content)
+        )
+    elif kind == "user":
+        silent = bytes(head.tool_use_result) != b"null"
+    else:
+        return kind not in _CONVERSATION and kind in KNOWN_INVISIBLE
+    if silent and not (head.is_sidechain or head.agent_id):
+        state.cwd = head.cwd or state.cwd
+        state.agent_version = head.version or state.agent_version
+        if head.git_branch:
+            state.git_branch = head.git_branch if head.git_branch != "HEAD" else ""
+    return silent
+
+
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
     """What the screen showed, in file order, moving `state` forward. Raises nothing of its own.
 

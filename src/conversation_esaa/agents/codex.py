@@ -149,6 +149,50 @@ def resume_command(session_id: str) -> str:
     return f"codex resume {guard}{shlex.quote(session_id)}"
 
 
+class _Item(msgspec.Struct):
+    type: str = ""
+
+
+class _Payload(msgspec.Struct):
+    type: str = ""
+    item: _Item | None = None
+
+
+class _Head(msgspec.Struct):
+    """What tells whether a line may hold something said; the rest is passed over without being built."""
+
+    type: str = ""
+    payload: _Payload | None = None
+
+
+_head = msgspec.json.Decoder(_Head).decode
+
+
+def glance(line: bytes, state: State) -> bool:
+    """Whether nothing was said in a line, told without decoding all of it; `read` would pass it over.
+
+    False means: decode it whole. Raises DecodeError for what is no JSON.
+    """
+    try:
+        head = _head(line)
+    except msgspec.ValidationError:
+        return False  # a value of an unexpected type: `read` is the one to judge it
+    kind, payload = head.type, head.payload
+    if kind == "session_meta":
+        return False
+    if state.sidechain:
+        return True
+    if payload is None or state.copied:
+        return False
+    if kind == "response_item":
+        return state.by_events or payload.type != "message"
+    if kind != "event_msg":
+        return False
+    if payload.type == "item_completed":
+        return payload.item is not None and payload.item.type in _INVISIBLE_ITEMS
+    return payload.type in _INVISIBLE_EVENTS
+
+
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
     """What the terminal showed, in file order. The whole file of a sub-agent gives nothing.
 

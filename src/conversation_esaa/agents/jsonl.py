@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -56,13 +56,18 @@ class _Line(msgspec.Struct, frozen=True):
     whole: bool = True  # it is records and nothing else, so nothing can be missing
 
 
-def read_records(file: BinaryIO, lines: Lines) -> Iterator[Any]:
+def read_records(
+    file: BinaryIO, lines: Lines, glance: Callable[[bytes], bool] | None = None
+) -> Iterator[Any]:
     """The records of `file` from `lines.offset` on, in order; `lines` moves forward with them.
 
     A record is a JSON object (dict); other values are bad lines. The last line counts when it ends with a
     line feed or is whole without one: an object cannot be the beginning of another. Otherwise it is being
     written, and the offset stays before it. In whichever pieces a growing file is read, its finished lines
     give the same records.
+
+    glance    whether a line holds nothing for its reader, told without decoding all of it; it may raise
+              DecodeError, for a line that is no JSON.
 
     `lines` is right when the iterator has ended; while a line with two records is handed over, it is
     already past it. Memory: one line, once. Raises OSError only.
@@ -71,7 +76,12 @@ def read_records(file: BinaryIO, lines: Lines) -> Iterator[Any]:
     for line in file:
         complete = line.endswith(b"\n")
         try:
-            record = _decode(line)  # takes the line feed along: a copy without it would double a long line
+            # Both take the line feed along: a copy without it would double a long line.
+            if glance is not None and glance(line):
+                lines.offset += len(line)
+                lines.line_no += complete
+                continue
+            record = _decode(line)
         except (msgspec.DecodeError, RecursionError):
             record = None
         if type(record) is dict:

@@ -6,6 +6,7 @@ A table of strings: `agent("codex")` imports one module, and one broken module b
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -15,7 +16,7 @@ from conversation_esaa.errors import UnknownName
 from conversation_esaa.ids import AgentId, agent_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from conversation_esaa.turn import SessionMark, Turn
 
@@ -132,6 +133,16 @@ def unlisted(module: AgentModule, home: Path) -> dict[str, int]:
     """What the agent keeps and its module cannot read, in plain words, with how often it is there."""
     find = getattr(module, "unlisted", None)
     return find(home) if find else {}
+
+
+def glancing(module: AgentModule, state: ReaderState) -> Callable[[bytes], bool] | None:
+    """The module's `glance` for one file, where it has one.
+
+    `glance(line, state)` tells of a line that nothing was said in it, without decoding all of it, and moves
+    `state` on as `read` would. False says nothing: the line is decoded whole.
+    """
+    glance = getattr(module, "glance", None)
+    return partial(glance, state=state) if glance else None
 
 
 def agent(name: str) -> AgentModule:
