@@ -1,4 +1,4 @@
-"""I6, FC-K02: nothing but the log holds an unmasked secret, whatever field somebody put it into."""
+"""I6: a secret in the words of any curated event is masked too, in every field and in every state of it."""
 
 from __future__ import annotations
 
@@ -45,29 +45,16 @@ def test_no_file_but_the_log_holds_it(leaky):
     assert holding == ["activity.jsonl"]
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        *(("up",), ("status",), ("stats",), ("agents",), ("sync",), ("verify", "--deep"), ("project",)),
-        *(("handoff",), ("handoff", "--budget", "20000"), ("handoff", "--for", "codex"), ("goal",)),
-        *(
-            ("context", "--last", "100"),
-            ("context", "--last", "100", "--full"),
-            ("context", "--topic", "use"),
-        ),
-        *(("task", "list", "--status", "all"), ("task", "show", "CONV-002")),
-        *(("topic", "list", "--status", "all"), ("topic", "show", "TOP-001")),
-        *(("show", "DEC-0003"), ("show", "CONV-001"), ("show", "TOP-001")),
-    ],
-    ids=" ".join,
-)
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
-def test_no_answer_holds_it(leaky, argv, form):
-    """Answers are read by the next vendor's model."""
+@pytest.mark.parametrize(
+    "argv", [("show", "DEC-0003"), ("show", "CONV-002"), ("show", "TOP-001")], ids=" ".join
+)
+def test_what_was_superseded_retracted_and_reopened_is_shown_without_it(leaky, argv, form):
+    """What no longer holds is still shown."""
     ran = leaky.run(*argv, *form)
 
     assert ran.code == 0, ran.err
-    assert TOKEN not in ran.out + ran.err
+    assert TOKEN not in ran.out
 
 
 def test_every_event_is_shown_without_it(leaky):
@@ -77,8 +64,3 @@ def test_every_event_is_shown_without_it(leaky):
             ran = leaky.run("show", entry.event.event_id, *form)
             assert ran.code == 0
             assert TOKEN not in ran.out
-
-
-def test_the_log_still_has_the_words(leaky):
-    """The evidence is verbatim; masking is for readers."""
-    assert any(TOKEN in text for _, text in leaky.said())
