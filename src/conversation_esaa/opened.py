@@ -164,9 +164,8 @@ class Opened:
         *others, last = catalogue.READ_MODELS
         try:
             with self.layout.read_model(last).open("rb") as file:  # written last, and names its position
-                named = f'"seq":{head.seq},"hash":"{head.hash}"'.encode() in file.read(4096).replace(
-                    b" ", b""
-                )
+                begin = b"".join(file.read(4096).split())
+            named = f'"seq":{head.seq},"hash":"{head.hash}"'.encode() in begin
         except OSError:
             return True
         return not (named and all(self.layout.read_model(name).exists() for name in others))

@@ -221,24 +221,20 @@ class Workspace(Curated):
         """
         freshness, lines = self._fresh()
         is_wanted: Callable[[Recorded], bool]
+        state = None
         if given.upper().startswith("DEC-"):
-            seq = existing_decision(self._fold(lines), given).seq  # the oldest ones have no event id
+            state = self._fold(lines)
+            seq = existing_decision(state, given).seq  # the oldest ones have no event id
             is_wanted = lambda event: event.seq == seq  # noqa: E731
         else:
             event_id = self._event_id(lines, given)
             is_wanted = lambda event: event.event_id == event_id  # noqa: E731
         entries = visible(lines.entries(), self.roots)
         entry = next(entry for entry in entries if is_wanted(entry.event))
-        return ShownEntry(entry=entry, standing=self._standing(entry, lines), freshness=freshness)
-
-    def _standing(self, entry: Entry, lines: Prefix) -> str:
-        if not isinstance(entry.event, DecisionRecorded):
-            return ""
-        decisions = self._fold(lines).decisions.values()
-        decision = next((each for each in decisions if each.seq == entry.event.seq), None)
-        if decision is None:  # a later event took its id
-            return ""
-        return f"superseded by {decision.superseded_by}" if decision.superseded_by else decision.status
+        standing = ""
+        if isinstance(entry.event, DecisionRecorded):
+            standing = _standing(state or self._fold(lines), seq=entry.event.seq)
+        return ShownEntry(entry=entry, standing=standing, freshness=freshness)
 
     def overview(self) -> Overview:
         """Decisions, tasks, topics, goal and conversation, after catching up. Costs one pass."""
@@ -333,3 +329,11 @@ class Workspace(Curated):
         state = catalogue.fold(counting.counted(visible(lines.entries(), self.roots)))
         handoff = self._handoff(state, lines.head, freshness)
         return counting.stats(state, freshness, handoff_tokens=handoff.tokens, log_bytes=lines.head.size)
+
+
+def _standing(state: State, *, seq: int) -> str:
+    """Whether the decision that was recorded at `seq` holds; "" when a later event took its id."""
+    decision = next((each for each in state.decisions.values() if each.seq == seq), None)
+    if decision is None:
+        return ""
+    return f"superseded by {decision.superseded_by}" if decision.superseded_by else decision.status

@@ -129,6 +129,17 @@ def test_reading_does_not_wait_while_another_process_writes(talk, command):
     assert ran.out
 
 
+@pytest.mark.parametrize(
+    "command", ["context", "handoff", "status", "show DEC-0001", "goal", "stats", "task list"]
+)
+def test_reading_takes_no_lock_when_there_is_nothing_to_capture(talk, command):
+    """Then the answer is the newest there is, whoever writes; and it does not pay for rebuilding anything."""
+    with held(talk.store / "run" / "write.lock", purpose="a long import", wait_s=0):
+        ran = talk.run(*command.split(), "--json")
+
+    assert ran.json["freshness"]["caught_up"] is True
+
+
 @pytest.mark.parametrize("command", ["context --last 100", "handoff", "status", "show DEC-0001"])
 def test_reading_says_when_another_process_kept_it_from_catching_up(talk, command):
     """The answer is a consistent part of the log, and says that there may be more."""

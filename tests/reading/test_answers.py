@@ -116,6 +116,28 @@ def test_the_blocks_of_one_message_are_shown_together(world):
     ]
 
 
+def test_a_whole_text_is_shown_as_it_was_said(world):
+    """FC-J02: blank lines and trailing blanks inside of code matter to whoever copies it."""
+    said = "Here:\n```\na = 1  \n\n\n\nb = 2\n```\n  done  "
+    world.claude().user(said)
+    world.sync()
+
+    for command in ("show last", "context --full", "show last --original"):
+        assert said in world.run(*command.split()).out, command
+
+
+@pytest.mark.parametrize("budget", [1, 10, 100])
+def test_a_budget_too_small_for_anything_gives_the_beginning_and_what_was_left_out(talk, budget):
+    """The smallest handoff there is, rather than an error or nothing."""
+    talk.run("decide", "Use 8080")
+
+    ran = talk.run("handoff", "--budget", str(budget))
+
+    assert ran.code == 0
+    assert "# Handoff" in ran.out
+    assert "- 1 active decision: " in ran.out
+
+
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("budget", [1, 150, 200, 300, 500, 1000, 5000])
 def test_a_page_stays_inside_its_budget(world, budget, full):

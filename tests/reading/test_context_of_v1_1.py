@@ -16,10 +16,11 @@ VISIBLE = [*range(1, 10), *range(11, 21), *range(22, 30)]
 
 
 def taken_over(base: Path) -> World:
+    """FC-G11: the other workspace's path begins with ours; it is another one all the same."""
     world = World(base)
     world.store.mkdir(mode=0o700)
     text = V1_1_LOG.read_text(encoding="utf-8")
-    for token, path in (("__WORKSPACE__", world.project), ("__OTHER_WORKSPACE__", base / "other")):
+    for token, path in (("__WORKSPACE__", world.project), ("__OTHER_WORKSPACE__", f"{world.project}2")):
         text = text.replace(token, json.dumps(str(path))[1:-1])
     (world.store / "activity.jsonl").write_bytes(text.encode())
     assert world.run("upgrade").code == 0

@@ -75,5 +75,7 @@ def run(args: Namespace, call: Call) -> None:
         marks=args.all,
     )
     shown = call.workspace.context(query, budget=args.budget, full=args.full)
-    call.out.data("context", as_document(shown, full=args.full))
-    call.out.text(as_markdown(shown, full=args.full))
+    if call.out.as_json:
+        call.out.data("context", as_document(shown, full=args.full))
+    else:
+        call.out.text(as_markdown(shown, full=args.full))
