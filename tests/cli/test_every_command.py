@@ -7,6 +7,7 @@ import pytest
 
 from builders.world import World
 from conversation_esaa.cli.main import COMMANDS
+from conversation_esaa.layout import READ_MODELS
 
 # A command line of each command that does something; what it needs is made by `filled`.
 CALLS = {
@@ -352,3 +353,39 @@ def test_a_store_that_vanished_is_not_made_again_by_reading(world):
 
     helped(world.run("context", "-C", str(world.project)), 4)
     assert not Path(world.store).exists()
+
+
+def test_no_command_touches_anything_but_the_store(world):
+    """FC-J06: the agents' logs and the project's own files are only read; no stub, no log, no ignore file."""
+
+    def everything_else() -> dict[str, tuple[bytes, int]]:
+        return {
+            str(path): (path.read_bytes(), path.stat().st_mtime_ns)
+            for top in (world.home, world.project)
+            for path in sorted(top.rglob("*"))
+            if path.is_file() and world.store not in path.parents
+        }
+
+    (world.project / ".gitignore").write_text("*.pyc\n")
+    (world.project / "AGENTS.md").write_text("Be kind.\n")
+    filled(world)
+    before = everything_else()
+
+    for call in CALLS.values():
+        assert world.run(*call.split()).code == 0, call
+
+    assert everything_else() == before
+    outside = [path.name for path in world.project.iterdir()]
+    assert sorted(outside) == [".conversation-esaa", ".gitignore", "AGENTS.md"]
+
+
+def test_rebuilding_what_is_right_writes_nothing(world):
+    """FC-J05: another program that watches the files is not woken for nothing."""
+    filled(world)
+    models = [world.store / name for name in READ_MODELS]
+    before = [(path.stat().st_ino, path.stat().st_mtime_ns) for path in models]
+
+    for _ in range(3):
+        assert world.run("project").code == 0
+
+    assert [(path.stat().st_ino, path.stat().st_mtime_ns) for path in models] == before

@@ -122,7 +122,7 @@ def test_around_is_cut_at_the_ends_and_never_shifted(turns, size, data):
 
 @given(turns=logs, asked=filters)
 def test_filters_narrow_the_same_way_in_any_order(turns, asked):
-    """Two filters together are what each lets through alone."""
+    """FC-M03: two filters together are what each lets through alone."""
     log = log_of(turns)
     alone = [set(seqs(found(log, **{name: value}, last=100))) for name, value in asked.items()]
     together = set(seqs(found(log, **asked, last=100)))
