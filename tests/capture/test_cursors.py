@@ -21,7 +21,7 @@ STAT = Stat(1, 2, 3, 4)
 
 def test_what_was_saved_is_loaded(tmp_path):
     """Also with half a character in a path: replaced, and never a reason to fail."""
-    cursor = Cursor(agent="codex", session_id="s", stat=STAT, state={"x": [1]}, refused={"/a\ud800": 2})
+    cursor = Cursor(agent="codex", session_id="s", stat=STAT, refused={"/a\ud800": 2})
     cursors.save(tmp_path / "s.json", SyncState(sources={"/p": cursor}))
 
     loaded = cursors.load(tmp_path / "s.json")

@@ -38,7 +38,7 @@ class Stat(msgspec.Struct, frozen=True):
         return cls(result.st_size, result.st_mtime_ns, result.st_ctime_ns, result.st_ino)
 
 
-class Cursor(msgspec.Struct, kw_only=True):
+class Cursor(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One native log: how far it was read, and what was met in it."""
 
     agent: str
@@ -47,7 +47,7 @@ class Cursor(msgspec.Struct, kw_only=True):
     offset: int = 0  # 0: to be read from its beginning when it changes
     line_no: int = 0
     fingerprint: str = ""
-    state: dict[str, Any] = {}  # the agent module's ReaderState
+    state: msgspec.Raw = msgspec.Raw(b"{}")  # the agent module's ReaderState; decoded when it is needed
     captured: int = 0  # events of this file that the log has
     refused: dict[str, int] = {}  # working directory outside the workspace → turns said there
     private: int = 0  # turns that were nothing but <private> text
@@ -76,11 +76,15 @@ def load(path: Path) -> SyncState | None:
 
 def save(path: Path, state: SyncState) -> None:
     """Replace the saved cursors in one step. Raises OSError."""
+    replace_file(path, encoded(state) + b"\n")
+
+
+def encoded(value: msgspec.Struct) -> bytes:
+    """JSON of `value`; half a character, in a path or the name of a record type, becomes U+FFFD."""
     try:
-        content = msgspec.json.encode(state)
-    except UnicodeEncodeError:  # a path or a record type with half a character: rare, so paid for here
-        content = msgspec.json.encode(_encodable(msgspec.to_builtins(state)))
-    replace_file(path, content + b"\n")
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # rare, so paid for here
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
 
 
 def fingerprint(file: BinaryIO, end: int) -> str:

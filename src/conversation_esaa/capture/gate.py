@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _DRIVE = re.compile(r"([A-Za-z]):(?=/|$)")
-_WSL = re.compile(r"//(?:wsl\$|wsl\.localhost)/([^/]+)(/.*)?", re.IGNORECASE)
+_WSL = re.compile(r"//(?:wsl\$|wsl\.localhost|wsl)/([^/]+)(/.*)?", re.IGNORECASE)
 _MOUNTED_DRIVE = re.compile(r"/mnt/([A-Za-z])(?=/|$)")
 _LONGEST = 32_767  # characters of a path, on any system; a longer one is no directory
 
@@ -80,8 +80,6 @@ def normalise(path: str) -> str:
         if _DRIVE.match(path[1:]):
             path = path[1:]
     text = path.replace("\\", "/") if _looks_windows(path) else path
-    if share := _WSL.fullmatch(text):
-        return f"//wsl/{share[1].casefold()}" + _without_dots(share[2] or "")
     prefix = ""
     if drive := _DRIVE.match(text):
         prefix, text = f"{drive[1].lower()}:", text[2:] or "/"
@@ -90,6 +88,8 @@ def normalise(path: str) -> str:
     if not text.startswith("/"):
         return ""
     cleaned = prefix + (_without_dots(text) or ("" if prefix else "/"))
+    if share := _WSL.fullmatch(cleaned):
+        return f"//wsl/{share[1].casefold()}{share[2] or ''}"  # below it, a Linux path, which knows case
     if prefix or _MOUNTED_DRIVE.match(cleaned):
         return cleaned.casefold()
     return cleaned

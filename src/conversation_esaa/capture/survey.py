@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from conversation_esaa.agents.registry import MODULES, agent, unlisted
+from conversation_esaa.agents.registry import MODULES, ReaderState, agent, unlisted
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, Stat
 from conversation_esaa.capture.sync import Sources, roots_now
@@ -74,8 +74,15 @@ def _survey(
 def _add(found: AgentSurvey, cursor: Cursor, path: str) -> None:
     found.captured += cursor.captured
     found.private += cursor.private
-    for counts, more in ((found.refused, cursor.refused), (found.unknown, cursor.state.get("unknown", {}))):
+    for counts, more in ((found.refused, cursor.refused), (found.unknown, _unknown(cursor))):
         for key, count in more.items():
             counts[key] = counts.get(key, 0) + count
     for line_no, _ in cursor.bad_lines:
         found.bad_lines.setdefault(path, []).append(line_no)
+
+
+def _unknown(cursor: Cursor) -> dict[str, int]:
+    try:
+        return msgspec.json.decode(cursor.state, type=ReaderState).unknown
+    except msgspec.DecodeError:  # of another version; the next sync reads the file anew
+        return {}

@@ -193,7 +193,6 @@ class _Run:
             home = module.home(self.sources.environ, self.sources.user_home)
             report.home, report.found = str(home), home.is_dir()
             found = list(module.session_files(home, self.roots))
-            report.unlisted = unlisted(module, home)
         except ConversationError:
             raise
         except Exception as error:  # noqa: BLE001 - one broken agent module must not stop the others
@@ -208,6 +207,12 @@ class _Run:
                 continue
             if stream := self._session(module, file, report, again=full or bool(wanted)):
                 streams.append(stream)
+        # `status` tells what can't be read at any time; a run with nothing new stays cheap.
+        if streams or not self.state.sources:
+            try:
+                report.unlisted = unlisted(module, home)
+            except Exception as error:  # noqa: BLE001 - what is only told must not stop what is captured
+                report.problems.append(FileProblem(str(home), f"{type(error).__name__} while looking around"))
         return streams
 
     def _session(
@@ -355,11 +360,12 @@ class _Session:
                 yield _Draft((latest, rank, position), event, self)
         cursor.session_id = state.session_id or cursor.session_id
         if state.holds_words():  # words are the log's alone: such a file is read again as a whole
-            cursor.offset, cursor.line_no, cursor.fingerprint, cursor.state = 0, 0, "", {}
+            cursor.offset, cursor.line_no, cursor.fingerprint = 0, 0, ""
+            cursor.state = msgspec.Raw(b"{}")
         else:
             cursor.offset, cursor.line_no = lines.offset, lines.line_no
             cursor.fingerprint = cursors.fingerprint(handle, lines.offset)
-            cursor.state = msgspec.to_builtins(state)
+            cursor.state = msgspec.Raw(cursors.encoded(state))
         cursor.bad_lines = [
             *{**dict(cursor.bad_lines), **{bad.line_no: bad.reason for bad in lines.bad}}.items()
         ][:NAMED]
@@ -381,8 +387,8 @@ class _Session:
         if cursors.fingerprint(handle, saved.offset) != saved.fingerprint:
             return None
         try:
-            state = msgspec.convert(saved.state, self.module.State)
-        except msgspec.ValidationError:  # written by another version of the reader
+            state = msgspec.json.decode(saved.state, type=self.module.State)
+        except msgspec.DecodeError:  # written by another version of the reader
             return None
         self.cursor = msgspec.structs.replace(
             saved, refused=dict(saved.refused), recognised=dict(saved.recognised), stat=self.stat
