@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conversation_esaa.agents import jsonl
+from conversation_esaa.workspace import agents
+
 if TYPE_CHECKING:
     from builders.world import World
 
@@ -52,3 +55,60 @@ def test_a_turn_said_elsewhere_is_refused_and_named(world: World, tmp_path) -> N
     assert len(codex.refused) == 1
     assert world.said() == [("user", "mine"), ("assistant", "yours")]
     assert not any(b"CANARY" in content for content in world.bytes_of_store().values())
+
+
+def test_a_read_that_fails_leaves_every_count_as_it_was(world: World, tmp_path, monkeypatch):
+    """The cursor of a file is moved as a whole or not at all: a second try must not count twice."""
+    other = str(tmp_path / "other")
+    claude = world.claude().user("one").user("elsewhere", cwd=other)
+    world.sync()
+    claude.user("elsewhere again", cwd=other).user("<private>x</private>").user("two")
+    real = jsonl.read_records
+
+    def failing(handle, lines):
+        records = real(handle, lines)
+        yield next(records)
+        yield next(records)
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(jsonl, "read_records", failing)
+        failed = world.sync()
+    world.codex().user("so that the cursors are saved")
+    mended = world.sync()
+
+    assert failed.partial
+    assert not mended.partial
+    survey = next(agent for agent in agents(world.project, machine=world.machine()) if agent.found)
+    assert (survey.refused, survey.private, survey.captured) == ({other: 2}, 1, 3)
+
+
+def test_status_counts_what_the_log_has_of_each_agent_however_it_was_looked_at(world: World):
+    """Deleting the cursors, or reading everything anew, changes no number that a person sees."""
+    world.claude().user("one").assistant("two")
+    world.codex().user("three")
+    world.sync()
+
+    def counts() -> list[int]:
+        return [agent.captured for agent in agents(world.project, machine=world.machine())]
+
+    before = counts()
+    world.sync(full=True)
+    full = counts()
+    (world.store / "sync-state.json").unlink()
+    world.sync()
+
+    assert before == full == counts() == [3, 2, 0, 0]
+
+
+def test_a_session_named_by_path_is_read_alone(world: World, tmp_path):
+    """What a hook hands over; a file that no agent would have written is refused with a word."""
+    claude = world.claude().user("one")
+    world.codex().user("two")
+
+    world.sync(session=claude.path)
+    refused = world.run("sync", "--session", str(tmp_path / "nowhere.jsonl"))
+
+    assert world.said() == [("user", "one")]
+    assert refused.code == 1
+    assert "is no session file" in refused.err
