@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
@@ -22,6 +23,9 @@ import budgets
 import msgspec
 from bench import FULL, QUICK, Bench, Sizes
 from table import Row, rendered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 SECTIONS = ("start", "files", "log", "session", "cold", "append", "verify")
 
@@ -37,8 +41,8 @@ class Results(msgspec.Struct, kw_only=True):
     curve: budgets.Curve | None = None
 
 
-def measure(bench: Bench, sections: tuple[str, ...]) -> Results:
-    """The rows of the chosen sections, in the order of the table."""
+def measure(bench: Bench, sections: Sequence[str]) -> Iterator[Results]:
+    """The rows of the chosen sections, in the order of the table; what there is so far after each."""
     results = Results(machine=machine(), version=version(), sizes=bench.sizes, rows=[])
     for section in sections:
         match section:
@@ -57,7 +61,7 @@ def measure(bench: Bench, sections: tuple[str, ...]) -> Results:
             case _:
                 rows = budgets.verification(bench)
         results.rows += rows
-    return results
+        yield results
 
 
 def machine() -> str:
@@ -121,9 +125,9 @@ def main() -> None:
     add("--runs", type=int, help="how often each command runs")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="conversation-esaa-bench-", dir=args.dir) as directory:
-        results = measure(Bench(Path(directory), sizes_of(args)), tuple(args.only or SECTIONS))
-    if args.json:
-        args.json.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+        for results in measure(Bench(Path(directory), sizes_of(args)), args.only or SECTIONS):
+            if args.json:  # after each section: a long run that is stopped has not measured for nothing
+                args.json.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
     sys.stdout.write(f"conversation-esaa {results.version}\n{results.machine}\n\n{rendered(results.rows)}\n")
     sys.stdout.write(
         "Times are CPU time, medians; memory is the peak of the largest process.\nNot measured:\n"
