@@ -195,6 +195,18 @@ def test_questions_that_contradict_themselves_are_refused(asked):
     assert refused.value.hint
 
 
+@given(turns=logs, minute=st.integers(0, 5))
+def test_a_moment_parts_the_log_and_no_event_is_on_both_sides(turns, minute):
+    """`--until` yesterday's midnight and `--since` it: the two answers are the whole, without an overlap."""
+    log = log_of(turns)
+    moment = f"2026-03-01T10:{minute:02d}:00.000Z"
+
+    before, from_then = found(log, until=moment, last=100), found(log, since=moment, last=100)
+
+    assert all(entry.event.ts < moment for entry in before)
+    assert sorted(seqs(before) + seqs(from_then)) == seqs(found(log, last=100))
+
+
 def two_alike() -> InMemoryLog:
     log = log_of([{"agent": "codex", "actor": "user", "words": ["port"], "minute": 0}])
     twin = msgspec.structs.replace(
