@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from conversation_esaa.curation import decisions, goal, tasks, topics
 from conversation_esaa.establish import settle_move
 from conversation_esaa.opened import LAST, Opened
-from conversation_esaa.projections import catalogue
 from conversation_esaa.publish import publish
 
 if TYPE_CHECKING:
@@ -43,9 +42,12 @@ class Curated(Opened):
             self.freshness()
         settle_move(self.layout, self.machine, wait_s=self.lock_wait_s)
         with self.log.writing(purpose=purpose, wait_s=self.lock_wait_s) as writer:
-            before = self.state()
-            written = writer.append(draft(before), recorded_at=self.machine.now())
-            state = catalogue.fold(written, before)
+            try:
+                before = self._folded(self._writable_index(), writer.head)
+                written = writer.append(draft(before), recorded_at=self.machine.now())
+                state = self._folded(self._writable_index(), writer.head)
+            finally:
+                self._close_index()
             publish(self.layout, self._models(state, writer.head))
         return written
 

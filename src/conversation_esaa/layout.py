@@ -41,6 +41,11 @@ class Layout:
         return self.store / "sync-state.json"
 
     @property
+    def index(self) -> Path:
+        """Derived cache: SQLite; positions, ids, keys, full text, the stored fold."""
+        return self.store / "index.db"
+
+    @property
     def quarantine(self) -> Path:
         """Torn or foreign bytes set aside by recovery, never deleted by us."""
         return self.store / "quarantine"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -15,21 +16,22 @@ from conversation_esaa.events import Head
 from conversation_esaa.ids import HUMAN, AgentId, EventId, agent_id
 from conversation_esaa.layout import Layout
 from conversation_esaa.log.v1_1 import visible
+from conversation_esaa.lookup import IndexUnusable
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.projections import catalogue
 from conversation_esaa.publish import differing, publish
 from conversation_esaa.reading import window as windows
 from conversation_esaa.reading.freshness import Freshness
-from conversation_esaa.reading.prefix import Prefix
+from conversation_esaa.reading.prefix import IndexedPrefix, Prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from conversation_esaa.events import Entry
+    from conversation_esaa.index.store import Index
     from conversation_esaa.log.file_log import FileLog
     from conversation_esaa.projections.catalogue import State
-    from conversation_esaa.reading.prefix import Lines
     from conversation_esaa.settings import Settings
 
 
@@ -39,6 +41,8 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     head: Head
     changed: list[str]  # names of read models that were written, or that differ under `check`
 
+
+T = TypeVar("T")
 
 LAST = "last"  # as an event's name: the newest turn
 
@@ -74,6 +78,7 @@ class Opened:
         self.machine = machine or this_machine()
         self.lock_wait_s = lock_wait_s
         self.catch_up = catch_up
+        self._index: Index | None = None  # open for writing; used with the log's lock held only
 
     @property
     def settings(self) -> Settings:
@@ -95,27 +100,30 @@ class Opened:
         return visible(self.log.entries(), self.roots)
 
     def state(self) -> State:
-        """The fold of the whole log: decisions, tasks, topics, goal, conversation. Costs one pass."""
-        return catalogue.fold(self.entries())
+        """The fold of the whole log: decisions, tasks, topics, goal, conversation.
+
+        Costs what was appended since it was stored in the index; without one, a pass.
+        """
+        return self._answer(self._now(), lambda lines: lines.fold())
 
     def event_id(self, given: str) -> EventId:
         """The full id of an event: from a prefix of 8 characters or more, or `last` for the newest turn.
 
-        Raises UnknownName, AmbiguousName. Costs one pass.
+        Raises UnknownName, AmbiguousName.
         """
-        return self._event_id(self.log, given)
+        return self._answer(self._now(), lambda lines: self._event_id(lines, given))
 
     def curator(self, given: str = "") -> AgentId:
         """Who curates: the one named, else the agent whose environment this runs in, else a human."""
         return named_agent(given) if given else registry.running(self.machine.environ) or HUMAN
 
-    def _event_id(self, lines: Lines, given: str) -> EventId:
+    def _event_id(self, lines: Prefix, given: str) -> EventId:
         if given == LAST:
-            turn = windows.newest_turn(lines, roots=self.roots)
+            turn = windows.newest_turn(lines)
             if turn is None:
                 raise UnknownName("event", given, hint="Nothing was captured yet: `conversation-esaa sync`.")
             return turn
-        return windows.resolve(lines, given, roots=self.roots)
+        return windows.resolve(lines, given)
 
     def sync(
         self,
@@ -133,6 +141,12 @@ class Opened:
         """
         wait = self.lock_wait_s if wait_s is None else wait_s
         settle_move(self.layout, self.machine, wait_s=wait)
+        try:
+            return self._synced(agents, session, full=full, wait=wait)
+        finally:
+            self._close_index()
+
+    def _synced(self, agents: Sequence[str], session: Path | None, *, full: bool, wait: float) -> SyncReport:
         report = sync(
             layout=self.layout,
             log=self.log,
@@ -143,21 +157,88 @@ class Opened:
             session=session,
             full=full,
             wait_s=wait,
+            index=self._writable_index,
         )
         if self._unpublished(report.head):
-            self.project(wait_s=wait)
+            self._renew(wait_s=wait)
         return report
 
     def project(self, *, check: bool = False, wait_s: float | None = None) -> Projected:
-        """Rebuild every read model from the log; with `check`, only say which ones differ."""
+        """Rebuild every read model, and the index, from the log alone; with `check`, only say which differ."""
         if check:
-            head, models = self._rendered()
+            log = self.log
+            head = log.head()
+            models = self._models(Prefix(log, head, self.roots).fold(), head)
             return Projected(head=head, changed=differing(self.layout, models))
-        wait = self.lock_wait_s if wait_s is None else wait_s
+        return self._renew(wait_s=self.lock_wait_s if wait_s is None else wait_s, anew=True)
+
+    def _renew(self, *, wait_s: float, anew: bool = False) -> Projected:
+        """Bring index and read models forward; `anew` takes nothing that is stored on trust."""
         # Under the lock, so that an older state never overwrites a newer one.
-        with self.log.writing(purpose="project", wait_s=wait):
-            head, models = self._rendered()
-            return Projected(head=head, changed=publish(self.layout, models))
+        with self.log.writing(purpose="project", wait_s=wait_s) as writer:
+            try:
+                if anew and not self._index_is_sound():
+                    self._forget_index()
+                state = self._folded(self._writable_index(), writer.head)
+            finally:
+                self._close_index()
+            changed = publish(self.layout, self._models(state, writer.head))
+            return Projected(head=writer.head, changed=changed)
+
+    def _index_is_sound(self) -> bool:
+        """Whether the index has the events that the log has, and its fold is what a fold of the log gives."""
+        from conversation_esaa.index.store import Comparison
+
+        index = self._writable_index()
+        if index is None:
+            return False
+        log, roots = self.log, self.roots
+        try:
+            index.catch_up(log, roots)
+            index.commit()
+            sound = Comparison(index)
+            state = catalogue.fold(sound.passing(visible(log.entries(), roots)))
+            return sound.ended_together() and index.fold(log, roots, end=index.position.size) in (None, state)
+        except IndexUnusable:
+            return False
+
+    def _folded(self, index: Index | None, head: Head) -> State:
+        """The fold of everything, kept in the index for the next time. Call with the log's lock held."""
+        log, roots = self.log, self.roots
+        try:
+            if index is not None:
+                index.catch_up(log, roots)
+                state = index.fold(log, roots, end=head.size) or catalogue.fold(visible(log.entries(), roots))
+                index.keep_fold(state)
+                index.commit()
+                return state
+        except IndexUnusable:
+            self._forget_index()
+        return catalogue.fold(visible(log.entries(), roots))
+
+    def _writable_index(self) -> Index | None:
+        """The index, for whoever holds the log's lock; None where there cannot be one."""
+        from conversation_esaa.index.store import open_for_writing
+
+        if self._index is None:
+            try:
+                self._index = open_for_writing(self.layout.index)
+            except IndexUnusable:
+                return None
+        return self._index
+
+    def _forget_index(self) -> None:
+        """Throw the index away: it can be built anew."""
+        from conversation_esaa.index.store import remove
+
+        self._close_index()
+        with suppress(OSError):
+            remove(self.layout.index)
+
+    def _close_index(self) -> None:
+        if self._index is not None:
+            self._index.close()
+            self._index = None
 
     def _unpublished(self, head: Head) -> bool:
         """Whether a read model is missing or older than `head`: it was deleted, or a run ended in between."""
@@ -169,12 +250,6 @@ class Opened:
         except OSError:
             return True
         return not (named and all(self.layout.read_model(name).exists() for name in others))
-
-    def _rendered(self) -> tuple[Head, dict[str, str]]:
-        log = self.log
-        head = log.head()
-        state = catalogue.fold(visible(Prefix(log, head).entries(), self.roots))
-        return head, self._models(state, head)
 
     def _models(self, state: State, head: Head) -> dict[str, str]:
         return {
@@ -188,14 +263,42 @@ class Opened:
 
     def freshness(self) -> Freshness:
         """Look at the agents' logs, capture what is new if the lock is free at once, and say how it went."""
-        return self._fresh()[0]
+        caught_up, reason = self._catch_up()
+        head = self.log.head()
+        return Freshness(seq=head.seq, hash=head.hash, caught_up=caught_up, reason=reason)
 
     def _fresh(self) -> tuple[Freshness, Prefix]:
-        """Catch up; how fresh an answer is that is made from the returned part of the log."""
+        """As `freshness`, and the part of the log that an answer so fresh is made from."""
         caught_up, reason = self._catch_up()
-        log = self.log
+        lines = self._now()
+        head = lines.head
+        return Freshness(seq=head.seq, hash=head.hash, caught_up=caught_up, reason=reason), lines
+
+    def _now(self) -> Prefix:
+        """The log as it is at this moment, by way of the index where there is a fitting one."""
+        log, roots = self.log, self.roots
         head = log.head()
-        return Freshness(seq=head.seq, hash=head.hash, caught_up=caught_up, reason=reason), Prefix(log, head)
+        if self.layout.index.is_file():
+            from conversation_esaa.index.store import open_for_reading
+
+            try:
+                index = open_for_reading(self.layout.index)
+            except IndexUnusable:
+                index = None
+            if index is not None:
+                if index.position.size <= head.size and index.is_of(log, roots):
+                    return IndexedPrefix(log, head, roots, index)
+                index.close()
+        return Prefix(log, head, roots)
+
+    def _answer(self, lines: Prefix, answer: Callable[[Prefix], T]) -> T:
+        """What `answer` makes of `lines`; read from the log itself when the index turns out to be no help."""
+        try:
+            return answer(lines)
+        except IndexUnusable:
+            return answer(lines.without_index())
+        finally:
+            lines.close()
 
     def _catch_up(self) -> tuple[bool, str]:
         if not self.catch_up:

@@ -28,6 +28,7 @@ from conversation_esaa.events import DecisionRecorded, Entry, Head
 from conversation_esaa.ids import HUMAN
 from conversation_esaa.layout import Layout
 from conversation_esaa.log.v1_1 import Visibility, visible
+from conversation_esaa.lookup import Keys
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.opened import named_agent
 from conversation_esaa.projections import catalogue
@@ -50,9 +51,6 @@ from conversation_esaa.reading.status import Status, files_of, notes
 from conversation_esaa.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conversation_esaa.events import Recorded
     from conversation_esaa.forensic.verify import VerifyReport
     from conversation_esaa.ids import AgentId
     from conversation_esaa.reading.prefix import Prefix
@@ -188,31 +186,30 @@ class Workspace(Curated):
         """
         query = query or Query()
         freshness, lines = self._fresh()
-        roots = self.roots
+        shown = self._answer(lines, lambda lines: self._window(query, lines, freshness))
+        if budget is not None:
+            room = budget - frame_tokens(shown)
+            budgeting.fit(shown.window, shown.query, cost=cost_of(full=full), budget=room)
+        return shown
+
+    def _window(self, query: Query, lines: Prefix, freshness: Freshness) -> Shown:
         self._check_agents(query, lines)
         for name in ("before", "after", "around"):
             if given := getattr(query, name):
                 query = msgspec.structs.replace(query, **{name: self._event_id(lines, given)})
-        state = self._fold(lines) if needs_state(query) else None
-        window = windows.window(lines, query, roots=roots, state=state)
+        state = lines.fold() if needs_state(query) else None
+        window = windows.window(lines, query, state=state)
         freshness = msgspec.structs.replace(freshness, unreadable_lines=window.unreadable_lines)
-        shown = Shown(window=window, freshness=freshness, query=query)
-        if budget is not None:
-            room = budget - frame_tokens(shown)
-            budgeting.fit(window, query, cost=cost_of(full=full), budget=room)
-        return shown
+        return Shown(window=window, freshness=freshness, query=query)
 
     def _check_agents(self, query: Query, lines: Prefix) -> None:
         known = {*registry.MODULES, HUMAN, CURATED}
         strangers = [name for name in query.agents if name not in known]
         if strangers:
-            seen = {entry.event.agent_id for entry in visible(lines.entries(), self.roots)}
             for name in strangers:
-                if name not in seen:
+                met = (entry.event.agent_id for entry in lines.newest_first(Keys(agents=(name,))))
+                if name not in met:
                     raise UnknownName("agent", name, known=tuple(sorted(known)))
-
-    def _fold(self, lines: Prefix, visibility: Visibility | None = None) -> State:
-        return catalogue.fold(visible(lines.entries(), self.roots, visibility))
 
     def show(self, given: str) -> ShownEntry:
         """One event, whole: by its id, a prefix of 8 characters or more, `last`, or a decision's DEC-n.
@@ -220,28 +217,28 @@ class Workspace(Curated):
         Raises UnknownName, AmbiguousName. Costs a pass over the log.
         """
         freshness, lines = self._fresh()
-        is_wanted: Callable[[Recorded], bool]
-        state = None
+        return self._answer(lines, lambda lines: self._entry(given, lines, freshness))
+
+    def _entry(self, given: str, lines: Prefix, freshness: Freshness) -> ShownEntry:
         if given.upper().startswith("DEC-"):
-            state = self._fold(lines)
-            seq = existing_decision(state, given).seq  # the oldest ones have no event id
-            is_wanted = lambda event: event.seq == seq  # noqa: E731
+            seq = existing_decision(lines.fold(), given).seq  # the oldest ones have no event id
+            entries = lines.newest_first(Keys(kinds=("decision.recorded",)))
+            entry = next(entry for entry in entries if entry.event.seq == seq)
         else:
-            event_id = self._event_id(lines, given)
-            is_wanted = lambda event: event.event_id == event_id  # noqa: E731
-        entries = visible(lines.entries(), self.roots)
-        entry = next(entry for entry in entries if is_wanted(entry.event))
+            found = lines.entry(self._event_id(lines, given))
+            if found is None:
+                raise UnknownName("event", given)
+            entry = found
         standing = ""
         if isinstance(entry.event, DecisionRecorded):
-            standing = _standing(state or self._fold(lines), seq=entry.event.seq)
+            standing = _standing(lines.fold(), seq=entry.event.seq)
         return ShownEntry(entry=entry, standing=standing, freshness=freshness)
 
     def overview(self) -> Overview:
-        """Decisions, tasks, topics, goal and conversation, after catching up. Costs one pass."""
+        """Decisions, tasks, topics, goal and conversation, after catching up."""
         freshness, lines = self._fresh()
-        visibility = Visibility()
-        state = self._fold(lines, visibility)
-        freshness = msgspec.structs.replace(freshness, unreadable_lines=visibility.unreadable)
+        state, seen = self._answer(lines, _fold_and_seen)
+        freshness = msgspec.structs.replace(freshness, unreadable_lines=seen.unreadable)
         return Overview(state=state, freshness=freshness)
 
     def handoff(self, *, budget: int = handoffs.DEFAULT_BUDGET, reader: str = "") -> Handoff:
@@ -252,7 +249,8 @@ class Workspace(Curated):
         """
         reading = named_agent(reader) if reader else None
         freshness, lines = self._fresh()
-        return self._handoff(self._fold(lines), lines.head, freshness, budget=budget, reader=reading)
+        state, _ = self._answer(lines, _fold_and_seen)
+        return self._handoff(state, lines.head, freshness, budget=budget, reader=reading)
 
     def _handoff(
         self,
@@ -269,10 +267,9 @@ class Workspace(Curated):
         return Handoff(text=text, tokens=tokens, freshness=freshness)
 
     def status(self) -> Status:
-        """The one-screen truth. Costs one pass."""
+        """The one-screen truth."""
         freshness, lines = self._fresh()
-        visibility = Visibility()
-        state = self._fold(lines, visibility)
+        state, visibility = self._answer(lines, _fold_and_seen)
         stale = differing(self.layout, self._models(state, lines.head))
         if self.log.head() != lines.head:
             stale = []  # somebody wrote meanwhile: the files are of another position, and rightly so
@@ -326,9 +323,15 @@ class Workspace(Curated):
         """Counts, and what reading a handoff saves against reading everything. Costs one pass."""
         freshness, lines = self._fresh()
         counting = StatsCount()
-        state = catalogue.fold(counting.counted(visible(lines.entries(), self.roots)))
+        lines.close()
+        lines = lines.without_index()  # every text is counted, so everything is read
+        state = catalogue.fold(counting.counted(lines.entries()))
         handoff = self._handoff(state, lines.head, freshness)
         return counting.stats(state, freshness, handoff_tokens=handoff.tokens, log_bytes=lines.head.size)
+
+
+def _fold_and_seen(lines: Prefix) -> tuple[State, Visibility]:
+    return lines.fold(), lines.seen
 
 
 def _standing(state: State, *, seq: int) -> str:

@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversation_esaa.capture.dedupe import Known
+from conversation_esaa.capture.dedupe import Known, Remembered
 from conversation_esaa.events import ConversationTurn, Entry
 
 ROOT = ("/w/app",)
@@ -24,10 +24,19 @@ def turn(text: str = "continue", ref: str = "r-1", *, v: int = 2, **more) -> Con
     )
 
 
-def known_from(*turns: ConversationTurn, recognised=()) -> Known:
-    known = Known(recognised)
-    known.learn((Entry(each, b"", 0) for each in turns), roots=ROOT)
-    return known
+class Looked:
+    """What a run knows, and the identities of the log that it looks them up in."""
+
+    def __init__(self, *turns: ConversationTurn, recognised=()) -> None:
+        self.known = Known(recognised)
+        self.log = Remembered()
+        self.log.learn((Entry(each, b"", 0) for each in turns), roots=ROOT)
+
+    def has(self, draft: ConversationTurn, recognised: dict[str, str]) -> bool:
+        return self.known.has(draft, self.log, recognised)
+
+
+known_from = Looked
 
 
 def test_a_turn_is_known_by_its_id():
@@ -67,7 +76,7 @@ def test_looking_again_recognises_the_same_turns(cuts):
         for number in range(6 if whole else 4):
             draft = turn(ref=f"r-{number}")
             if not known.has(draft, recognised):
-                known.add(draft)
+                known.known.add(draft)
                 added.append(draft)
 
     assert [draft.event_id for draft in added] == [f"id of r-{n}" for n in range(3, 6 if any(cuts) else 4)]

@@ -11,6 +11,7 @@ from conversation_esaa.errors import AmbiguousName, UnknownName, UsageError
 from conversation_esaa.events import ConversationTurn, Entry
 from conversation_esaa.log import InMemoryLog, Stamp
 from conversation_esaa.reading import budget as budgeting
+from conversation_esaa.reading.prefix import Prefix
 from conversation_esaa.reading.query import Query, hits
 from conversation_esaa.reading.shown import cost_of
 from conversation_esaa.reading.window import NotInSelection, resolve, window
@@ -50,8 +51,13 @@ def log_of(turns) -> InMemoryLog:
     return log
 
 
+def lines_of(log) -> Prefix:
+    """All of it, read from the log alone."""
+    return Prefix(log, log.head(), ROOTS)
+
+
 def found(log, **asked) -> list[Entry]:
-    return window(log, Query(**asked), roots=ROOTS, state=None).entries
+    return window(lines_of(log), Query(**asked), state=None).entries
 
 
 def seqs(entries) -> list[int]:
@@ -74,12 +80,12 @@ def test_paging_backwards_meets_every_event_once_and_in_order(turns, asked, size
     """A reader who follows `page.before` to its end has read it all."""
     log = log_of(turns)
     pages = []
-    page = window(log, Query(**asked, last=size), roots=ROOTS, state=None)
+    page = window(lines_of(log), Query(**asked, last=size), state=None)
     while page.entries:
         pages.insert(0, page.entries)
         before = page.entries[0].event.event_id
         assert page.more_before == bool(found(log, **asked, before=before))
-        page = window(log, Query(**asked, last=size, before=before), roots=ROOTS, state=None)
+        page = window(lines_of(log), Query(**asked, last=size, before=before), state=None)
 
     assert [seq for page in pages for seq in seqs(page)] == seqs(found(log, **asked, last=100))
 
@@ -113,7 +119,7 @@ def test_around_is_cut_at_the_ends_and_never_shifted(turns, size, data):
         return
     at = data.draw(st.integers(0, len(everything) - 1))
 
-    page = window(log, Query(around=everything[at].event.event_id, window=size), roots=ROOTS, state=None)
+    page = window(lines_of(log), Query(around=everything[at].event.event_id, window=size), state=None)
 
     assert seqs(page.entries) == seqs(everything[max(0, at - size) : at + size + 1])
     assert page.more_before == (at - size > 0)
@@ -144,7 +150,7 @@ def test_a_topic_text_gives_the_best_matches_best_first(turns, size):
         reverse=True,
     )
 
-    page = window(log, Query(topic="PORT", last=size), roots=ROOTS, state=None)
+    page = window(lines_of(log), Query(topic="PORT", last=size), state=None)
 
     assert seqs(page.entries) == seqs(ranked[:size])
     assert page.ranked
@@ -160,7 +166,7 @@ def test_a_budget_is_kept_but_for_a_single_entry(turns, room, full, data):
     if everything and (name := data.draw(st.sampled_from(["", "before", "after", "around"]))):
         asked = {name: data.draw(st.sampled_from(everything)).event.event_id, "last": 100, "window": 9}
     query = Query(**asked)
-    page = window(log, query, roots=ROOTS, state=None)
+    page = window(lines_of(log), query, state=None)
     whole = list(page.entries)
     cost = cost_of(full=full)
 
@@ -227,14 +233,14 @@ def test_a_prefix_of_an_id_names_one_event_or_is_refused():
     """Eight characters are enough while they are unique; we never pick one of two."""
     log = two_alike()
 
-    assert resolve(log, "00000000e", roots=ROOTS) == "00000000" + "e" * 56
-    assert resolve(log, "00000000E", roots=ROOTS) == "00000000" + "e" * 56
-    with pytest.raises(AmbiguousName, match="2 events"):
-        resolve(log, "00000000", roots=ROOTS)
+    assert resolve(lines_of(log), "00000000e") == "00000000" + "e" * 56
+    assert resolve(lines_of(log), "00000000E") == "00000000" + "e" * 56
+    with pytest.raises(AmbiguousName, match="several events"):
+        resolve(lines_of(log), "00000000")
     with pytest.raises(UnknownName):
-        resolve(log, "0000000", roots=ROOTS)  # unique or not: too short to stay unique
+        resolve(lines_of(log), "0000000")  # unique or not: too short to stay unique
     with pytest.raises(UnknownName):
-        resolve(log, "99999999", roots=ROOTS)
+        resolve(lines_of(log), "99999999")
 
 
 def test_an_event_that_the_filters_leave_out_is_no_place_to_page_from():
@@ -248,7 +254,7 @@ def test_an_event_that_the_filters_leave_out_is_no_place_to_page_from():
     codex = found(log, agents=("codex",))[0].event.event_id
 
     with pytest.raises(NotInSelection) as refused:
-        window(log, Query(agents=("grok",), before=codex), roots=ROOTS, state=None)
+        window(lines_of(log), Query(agents=("grok",), before=codex), state=None)
 
     assert f"show {codex[:12]}" in refused.value.hint
 
@@ -258,6 +264,6 @@ def test_before_the_first_event_is_an_empty_page_with_nothing_older():
     log = log_of([{"agent": "grok", "actor": "user", "words": ["port"], "minute": 0}])
     first = found(log)[0].event.event_id
 
-    page = window(log, Query(before=first), roots=ROOTS, state=None)
+    page = window(lines_of(log), Query(before=first), state=None)
 
     assert (page.entries, page.more_before, page.more_after) == ([], False, True)

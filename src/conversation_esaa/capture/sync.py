@@ -13,34 +13,36 @@ import heapq
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from conversation_esaa.agents import jsonl
-from conversation_esaa.agents.registry import MODULES, agent, unlisted
+from conversation_esaa.agents.registry import MODULES, agent, glancing, unlisted
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, Stat, SyncState
-from conversation_esaa.capture.dedupe import Known
+from conversation_esaa.capture.dedupe import Identities, Known, Remembered
 from conversation_esaa.capture.drafts import home_relative, mark_event, turn_event
 from conversation_esaa.capture.gate import Gate, Verdict
 from conversation_esaa.errors import ConversationError, LogUnreadable
-from conversation_esaa.events import ConversationTurn, FromSource, Head
+from conversation_esaa.events import ConversationTurn, Entry, FromSource, Head
 from conversation_esaa.ids import AgentId, agent_id
+from conversation_esaa.lookup import IndexUnusable
 from conversation_esaa.turn import SessionMark, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
     from conversation_esaa.agents.registry import AgentModule, ReaderState, SessionFile
     from conversation_esaa.layout import Layout
-    from conversation_esaa.log.contract import EventLog, Recovered
+    from conversation_esaa.log.contract import EventLog, Recovered, Writer
     from conversation_esaa.settings import Settings
 
 BATCH = 1000  # drafts in one append: one write, one fdatasync
 BATCH_CHARACTERS = 4_000_000
+BUFFER = 1 << 17  # bytes read at once from each of the files that are merged
 OPEN_FILES = 100  # sessions merged by time at once; far below any limit on descriptors
 NAMED = 100  # directories and bad lines that are named per file; of more, the rest are counted
 MORE = "(more)"
@@ -90,6 +92,19 @@ class SyncReport(msgspec.Struct, kw_only=True):
         )
 
 
+class Indexing(Identities, Protocol):
+    """An index of the log that capture asks and brings forward. Any method may raise; then it is given up."""
+
+    def catch_up(self, log: EventLog, roots: Collection[str]) -> None:
+        """Take in what the log has and the index has not."""
+
+    def add(self, entries: Sequence[Entry], head: Head, log: EventLog) -> None:
+        """Take in what was appended just now."""
+
+    def commit(self) -> None:
+        """Keep what was taken in."""
+
+
 class Sources(msgspec.Struct, frozen=True, kw_only=True):
     """Where the agents' logs are: the two things of the machine that capture depends on."""
 
@@ -108,6 +123,7 @@ def sync(
     session: Path | None = None,
     full: bool = False,
     wait_s: float = 10.0,
+    index: Callable[[], Indexing | None] = lambda: None,
 ) -> SyncReport:
     """Capture what is new for the workspace of `layout`.
 
@@ -115,12 +131,13 @@ def sync(
     session   read this native log alone, whatever its stat says.
     full      read every file again from its beginning, for a change that a stat cannot show.
     wait_s    how long to wait for the log's lock, each time it is needed.
+    index     opens the log's index; asked only when something may be appended, with the lock held.
 
     Raises LockTimeout, and LogUnreadable when the log cannot be written; what was appended before stays
     appended, and the cursors of unfinished files are not moved. Costs a stat per session file when nothing
-    is new, else the new bytes, and one pass over the log to know what it has.
+    is new, else the new bytes; without an index also one pass over the log to know what it has.
     """
-    run = _Run(layout, log, settings, sources, now, wait_s)
+    run = _Run(layout, log, settings, sources, now, wait_s, index)
     chosen = [agent_id(name) for name in agents] or [
         name for name in MODULES if name not in set(map(agent_id, settings.capture.exclude_agents))
     ]
@@ -161,9 +178,10 @@ class _Run:
         sources: Sources,
         now: Callable[[], str],
         wait_s: float,
+        index: Callable[[], Indexing | None],
     ) -> None:
         self.layout, self.log, self.settings, self.sources = layout, log, settings, sources
-        self.now, self.wait_s = now, wait_s
+        self.now, self.wait_s, self.open_index = now, wait_s, index
         self.gate = workspace_gate(layout, settings)
         self.roots = roots_now(layout, settings)
         self.head = log.head()
@@ -172,7 +190,9 @@ class _Run:
         self.reports: dict[AgentId, AgentReport] = {}
         self.recovered = ""
         self._known: Known | None = None
-        self._known_size = 0
+        self._index: Indexing | None = None
+        self._remembered: Remembered | None = None  # in place of an index
+        self._remembered_size = 0
         self._changed = False
         self._found: set[str] = set()
 
@@ -254,29 +274,69 @@ class _Run:
             return
         with self.log.writing(purpose="sync", wait_s=self.wait_s) as writer:
             self.recovered = self.recovered or _recovery_words(writer.recovered)
-            known = self._catch_up_with_log()
-            fresh = []
-            for draft in batch:
-                draft.session.met += 1
-                if known.has(draft.event, draft.session.cursor.recognised):
-                    draft.session.report.known += isinstance(draft.event, ConversationTurn)
-                else:
-                    known.add(draft.event)
-                    fresh.append(draft)
+            known = self._known_now()
+            try:
+                fresh = self._unknown(batch, known, self._identities())
+            except IndexUnusable:
+                self._index = None
+                known.appended()  # nothing was, so what it noted of this batch is void
+                fresh = self._unknown(batch, known, self._identities())
             written = writer.append([draft.event for draft in fresh], recorded_at=self.now())
+            known.appended()
+            self._take_in(written, writer)
             for draft in fresh:
                 draft.session.report.captured += 1
             self.head = writer.head
-            self._known_size = writer.head.size if written else self._known_size
 
-    def _catch_up_with_log(self) -> Known:
-        """Other processes may have appended since the last batch."""
+    def _known_now(self) -> Known:
         if self._known is None:
             self._known = Known(cursor.recognised for cursor in self.state.sources.values())
-        roots = (str(self.layout.root), *self.settings.all_roots)
-        self._known.learn(self.log.entries(self._known_size), roots=roots)
-        self._known_size = self.log.head().size
+            self._index = self.open_index()
         return self._known
+
+    def _unknown(self, batch: list[_Draft], known: Known, log: Identities) -> list[_Draft]:
+        """The drafts that the log has not, each once."""
+        fresh: list[_Draft] = []
+        repeated: list[_Draft] = []
+        for draft in batch:
+            if known.has(draft.event, log, draft.session.cursor.recognised):
+                repeated.append(draft)
+            else:
+                known.add(draft.event)
+                fresh.append(draft)
+        for draft in batch:
+            draft.session.met += 1
+        for draft in repeated:
+            draft.session.report.known += isinstance(draft.event, ConversationTurn)
+        return fresh
+
+    def _identities(self) -> Identities:
+        """What the log has now, other processes' appends included: by its index, else read from it."""
+        if self._index is not None:
+            try:
+                self._index.catch_up(self.log, self._all_roots)
+            except IndexUnusable:
+                self._index = None
+            else:
+                return self._index
+        if self._remembered is None:
+            self._remembered = Remembered()
+        self._remembered.learn(self.log.entries(self._remembered_size), roots=self._all_roots)
+        self._remembered_size = self.log.head().size
+        return self._remembered
+
+    def _take_in(self, written: list[Entry], writer: Writer) -> None:
+        if self._index is not None:
+            try:
+                if written:
+                    self._index.add(written, writer.head, self.log)
+                self._index.commit()
+            except IndexUnusable:
+                self._index = None
+
+    @property
+    def _all_roots(self) -> tuple[str, ...]:
+        return (str(self.layout.root), *self.settings.all_roots)
 
     def save(self) -> None:
         """Remember the cursors, and forget those of files that are gone. Nothing changed: nothing written."""
@@ -338,7 +398,7 @@ class _Session:
         rank   of this file among those it is merged with.
         """
         try:
-            with self.file.path.open("rb") as handle:
+            with self.file.path.open("rb", buffering=BUFFER) as handle:
                 yield from self._drafts(handle, rank)
         except FileNotFoundError:
             return  # removed between listing and opening: nothing to read, nothing to report
@@ -354,7 +414,8 @@ class _Session:
         lines = jsonl.Lines(offset=cursor.offset, line_no=cursor.line_no)
         unknown_before = dict(state.unknown)
         latest = ""
-        for position, item in enumerate(self.module.read(jsonl.read_records(handle, lines), state)):
+        records = jsonl.read_records(handle, lines, glancing(self.module, state))
+        for position, item in enumerate(self.module.read(records, state)):
             latest = max(latest, item.said_at)
             if event := self._admitted(item):
                 yield _Draft((latest, rank, position), event, self)

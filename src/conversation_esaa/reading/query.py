@@ -13,6 +13,7 @@ import msgspec
 
 from conversation_esaa.errors import UnknownName, UsageError
 from conversation_esaa.events import (
+    TYPES,
     ConversationTurn,
     DecisionRecorded,
     DecisionRetracted,
@@ -28,6 +29,7 @@ from conversation_esaa.events import (
     WorkspaceMoved,
 )
 from conversation_esaa.ids import AgentId, DecisionId, EventId, TaskId, TopicId, agent_id
+from conversation_esaa.lookup import Keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 DEFAULT_LAST = 20
 DEFAULT_WINDOW = 1
 MARKS = (SessionStarted, SessionEnded, SessionCompacted, WorkspaceInitialised, WorkspaceMoved)
+_MARK_NAMES = tuple(str(kind.__struct_config__.tag) for kind in MARKS)
+_DECISIONS = tuple(name for name in TYPES if name.startswith("decision."))
+_TASKS = tuple(name for name in TYPES if name.startswith("task."))
 ACTORS = ("user", "assistant", "system")
 CURATED = AgentId("curated")  # what v1.1 wrote as the source of its topics
 
@@ -144,6 +149,29 @@ def matcher(query: Query, state: State | None) -> Callable[[Entry], bool]:
     if state is not None:
         tests.extend(_references(query, state))
     return lambda entry: all(test(entry) for test in tests)
+
+
+def keys_of(query: Query, state: State | None) -> Keys:
+    """What to look up in the index. It may find too much, never too little: `matcher` has the last word."""
+    ids: frozenset[str] | None = None
+    kinds: tuple[str, ...] = ()
+    if state is not None:
+        if query.topic_id and (topic := state.topics.get(TopicId(query.topic_id))):
+            ids = frozenset(filter(None, topic.key_event_ids))
+        if query.decision and (decision := state.decisions.get(DecisionId(query.decision))):
+            ids, kinds = frozenset(filter(None, decision.related_turns)), _DECISIONS
+        if query.task and (task := state.tasks.get(TaskId(query.task))):
+            ids, kinds = frozenset(filter(None, task.related_turns)), _TASKS
+    return Keys(
+        without_kinds=() if query.marks else _MARK_NAMES,
+        agents=query.agents,
+        actor=query.actor,
+        session=query.session,
+        since=query.since,
+        until=query.until,
+        ids=ids,
+        kinds=kinds,
+    )
 
 
 def needs_state(query: Query) -> bool:

@@ -1,22 +1,22 @@
-"""Which entries of the log an answer holds: one pass, and memory for the answer alone."""
+"""Which entries of the log an answer holds; memory for the answer alone."""
 
 from __future__ import annotations
 
 import heapq
-from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from conversation_esaa.errors import AmbiguousName, ConversationError, UnknownName
-from conversation_esaa.events import Entry, Unreadable
+from conversation_esaa.events import Entry
 from conversation_esaa.ids import EventId
-from conversation_esaa.log.v1_1 import Visibility, visible
-from conversation_esaa.reading.query import Query, hits, is_turn, matcher
+from conversation_esaa.reading.query import Query, hits, is_turn, keys_of, matcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
+    from conversation_esaa.lookup import Keys
     from conversation_esaa.projections.catalogue import State
     from conversation_esaa.reading.prefix import Lines
 
@@ -41,41 +41,44 @@ class Window(msgspec.Struct, kw_only=True):
 
 
 def window(
-    log: Lines,
+    lines: Lines,
     query: Query,
     *,
-    roots: Collection[str],
     state: State | None,
     also: Callable[[Entry], bool] | None = None,
 ) -> Window:
     """The entries that `query` asks for.
 
-    roots   the paths that were this workspace: v1.1 lines of other ones are not shown.
-    state   the fold of the log, when `needs_state(query)`.
+    state   the fold of the whole log, when `needs_state(query)`.
     also    one more test that an entry has to pass.
 
-    `last` alone is read backwards from the log's end and costs what it returns; everything else costs one
-    pass over the log. `before` the first matching event is an empty window. Raises UnknownName for a topic,
-    decision or task that is not there, and NotInSelection when the event of before, after or around does
-    not pass the filters.
+    With an index this costs what it returns; without one, `last` is read backwards from the log's end and
+    everything else costs one pass. A topic text is looked for in everything. `before` the first matching
+    event is an empty window. Raises UnknownName for a topic, decision or task that is not there, and
+    NotInSelection when the event of before, after or around does not pass the filters.
     """
     passes = matcher(query, state)
     if also:
         filters = passes
         passes = lambda entry: filters(entry) and also(entry)  # noqa: E731
     if query.topic:
-        return _ranked(log, query, roots, passes)
+        return _ranked(lines, query, passes)
+    keys = keys_of(query, state)
     target = query.before or query.after or query.around
-    if target:
-        return _beside(log, query, roots, passes, target)
-    found = _last_backwards(log, query, passes)
-    return found or _last_forwards(log, query, roots, passes)
+    if not target:
+        newest = filter(passes, lines.newest_first(keys))
+        older, more = _first(newest, query.last)
+        result = Window(entries=older[::-1], more_before=more)
+    else:
+        result = _beside(lines, query, keys, passes, target)
+    result.unreadable_lines = lines.seen.unreadable
+    return result
 
 
-def resolve(log: Lines, prefix: str, *, roots: Collection[str]) -> EventId:
+def resolve(lines: Lines, prefix: str) -> EventId:
     """The event id that begins with `prefix`: a whole one, or 8 characters or more that fit one event only.
 
-    Raises UnknownName or AmbiguousName. Costs one pass over the log.
+    Raises UnknownName or AmbiguousName.
     """
     if len(prefix) < SHORTEST_PREFIX:
         raise UnknownName(
@@ -84,117 +87,60 @@ def resolve(log: Lines, prefix: str, *, roots: Collection[str]) -> EventId:
             hint=f"Give at least {SHORTEST_PREFIX} characters of the id, as `conversation-esaa context` "
             "prints it.",
         )
-    wanted = prefix.lower()
-    found: set[EventId] = set()
-    for entry in visible(log.entries(), roots):
-        event_id = entry.event.event_id
-        if event_id == prefix:
-            return event_id
-        if event_id.startswith(wanted):
-            found.add(event_id)
+    found = lines.beginning(prefix)
     if not found:
         raise UnknownName(
             "event", prefix, hint="`conversation-esaa context` prints the ids of this workspace's events."
         )
     if len(found) > 1:
         raise AmbiguousName(
-            f"{prefix!r} begins the ids of {len(found)} events", hint="Give more characters of the id."
+            f"{prefix!r} begins the ids of several events", hint="Give more characters of the id."
         )
-    return found.pop()
+    return found[0]
 
 
-def newest_turn(log: Lines, *, roots: Collection[str]) -> EventId | None:
+def newest_turn(lines: Lines) -> EventId | None:
     """The id of the turn that was appended last; None when there is none."""
-    query = Query(last=1)
-    newest = window(log, query, roots=roots, state=None, also=lambda entry: is_turn(entry.event))
+    newest = window(lines, Query(last=1), state=None, also=lambda entry: is_turn(entry.event))
     return newest.entries[0].event.event_id if newest.entries else None
 
 
-def _last_backwards(log: Lines, query: Query, passes: Callable[[Entry], bool]) -> Window | None:
-    """None when v1.1 lines were reached: which of those are visible is known only from the front."""
-    newest: list[Entry] = []
-    result = Window(entries=newest)
-    for entry in log.entries_backward():
-        if isinstance(entry, Unreadable):
-            result.unreadable_lines += 1
-        elif entry.event.v == 1:
-            return None
-        elif passes(entry):
-            if len(newest) == query.last:
-                result.more_before = True
-                break
-            newest.append(entry)
-    newest.reverse()
-    return result
-
-
-def _matching(
-    log: Lines, roots: Collection[str], passes: Callable[[Entry], bool], result: Window
-) -> Iterator[Entry]:
-    visibility = Visibility()
-    for entry in visible(log.entries(), roots, visibility):
-        if passes(entry):
-            yield entry
-    result.unreadable_lines = visibility.unreadable
-
-
-def _last_forwards(
-    log: Lines, query: Query, roots: Collection[str], passes: Callable[[Entry], bool]
-) -> Window:
-    result = Window(entries=[])
-    newest: deque[Entry] = deque(maxlen=query.last)
-    count = 0
-    for entry in _matching(log, roots, passes, result):
-        newest.append(entry)
-        count += 1
-    result.entries = list(newest)
-    result.more_before = count > len(newest)
-    return result
+def _first(entries: Iterator[Entry], count: int) -> tuple[list[Entry], bool]:
+    """The first `count` of them, and whether there are more."""
+    taken = list(islice(entries, count + 1))
+    return taken[:count], len(taken) > count
 
 
 def _beside(
-    log: Lines,
-    query: Query,
-    roots: Collection[str],
-    passes: Callable[[Entry], bool],
-    target: EventId,
+    lines: Lines, query: Query, keys: Keys, passes: Callable[[Entry], bool], target: EventId
 ) -> Window:
-    older = query.window if query.around else query.last if query.before else 0
-    newer = query.window if query.around else query.last if query.after else 0
-    result = Window(entries=[])
-    before: deque[Entry] = deque(maxlen=older)
-    after: list[Entry] = []
-    seen = 0
-    at: Entry | None = None
-    for entry in _matching(log, roots, passes, result):
-        if at is None and entry.event.event_id == target:
-            at = entry
-        elif at is None:
-            before.append(entry)
-            seen += 1
-        elif len(after) < newer:
-            after.append(entry)
-        else:
-            result.more_after = True
-    if at is None:
+    at = lines.entry(target)
+    if at is None or not passes(at):
         raise NotInSelection(
             f"event {target[:12]} is not among what the other filters leave",
             hint=f"`conversation-esaa show {target[:12]}` shows it; `conversation-esaa context --around "
             f"{target[:12]}` shows its surroundings.",
         )
-    result.more_before = seen > len(before) or bool(query.after)
-    result.more_after = result.more_after or bool(query.before)
-    result.entries = [*before, *([at] if query.around else []), *after]
+    result = Window(entries=[], more_before=bool(query.after), more_after=bool(query.before))
+    before: list[Entry] = []
+    after: list[Entry] = []
+    if not query.after:
+        older = filter(passes, lines.newest_first(keys, below=at.offset))
+        before, result.more_before = _first(older, query.window if query.around else query.last)
+    if not query.before:
+        newer = filter(passes, lines.oldest_first(keys, above=at.offset))
+        after, result.more_after = _first(newer, query.window if query.around else query.last)
+    result.entries = [*reversed(before), *([at] if query.around else []), *after]
     return result
 
 
-def _ranked(log: Lines, query: Query, roots: Collection[str], passes: Callable[[Entry], bool]) -> Window:
+def _ranked(lines: Lines, query: Query, passes: Callable[[Entry], bool]) -> Window:
     """Most hits first, then the newest, then by id: the best `last` of them."""
     words = query.topic.casefold()
     result = Window(entries=[], ranked=True)
     best: list[tuple[tuple[int, str, _Descending], int, Entry]] = []
     matched = 0
-    for order, entry in enumerate(_matching(log, roots, passes, result)):
+    for order, entry in enumerate(filter(passes, lines.entries())):
         if not (score := hits(entry, words)):
             continue
         matched += 1
@@ -205,6 +151,7 @@ def _ranked(log: Lines, query: Query, roots: Collection[str], passes: Callable[[
             heapq.heappushpop(best, item)
     result.entries = [entry for _, _, entry in sorted(best, key=lambda item: item[:2], reverse=True)]
     result.more_before = matched > len(best)
+    result.unreadable_lines = lines.seen.unreadable
     return result
 
 

@@ -1,0 +1,514 @@
+"""`index.db`: one SQLite file beside the log, built from it and disposable.
+
+Written only by whoever holds the log's lock, in a transaction of its own after the log is durable; read by
+anybody. Rows are there for visible events alone: what belongs to another workspace is not in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+
+from conversation_esaa.events import ConversationTurn, Entry, FromSource, Head, TopicCreated, event_name
+from conversation_esaa.layout import FILE_MODE
+from conversation_esaa.log.v1_1 import Visibility, v1_1_turn_keys, visible
+from conversation_esaa.lookup import IndexUnusable
+from conversation_esaa.projections import catalogue
+from conversation_esaa.text import masked
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from conversation_esaa.events import Recorded
+    from conversation_esaa.log.contract import EventLog
+    from conversation_esaa.log.v1_1 import TurnKey
+    from conversation_esaa.lookup import Keys
+    from conversation_esaa.projections.catalogue import State
+
+VERSION = 1
+"""Of the tables and of what is put into them. A file of another version is built anew."""
+
+_SCHEMA = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE name (id INTEGER PRIMARY KEY, value TEXT UNIQUE NOT NULL);
+CREATE TABLE fold (size INTEGER PRIMARY KEY, state BLOB NOT NULL);
+CREATE TABLE event (
+    offset INTEGER PRIMARY KEY,
+    id,
+    kind INTEGER NOT NULL,
+    agent INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    actor INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    branch INTEGER NOT NULL,
+    ts TEXT NOT NULL
+);
+CREATE INDEX event_id ON event (id);
+CREATE INDEX event_agent ON event (agent);
+CREATE INDEX event_source ON event (source);
+CREATE INDEX event_session ON event (session);
+CREATE TABLE copy_key (key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE v1_1_turn (key TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (body, content='', tokenize="unicode61 remove_diacritics 2");
+PRAGMA application_id = 0x65736161;
+PRAGMA user_version = {VERSION};
+"""
+_BATCH = 2000
+_PAGE = 64
+_APPLICATION = 0x65736161  # "esaa": tells our file from another program's
+
+
+def open_for_writing(path: Path) -> Index:
+    """The index at `path`, for whoever holds the log's lock; made when missing.
+
+    What is damaged, of another version or another program's is removed first: it can be built again.
+    Raises IndexUnusable when no file can be had there.
+    """
+    try:
+        try:
+            return _opened(path)
+        except sqlite3.Error:
+            remove(path)
+            return _opened(path)
+    except (sqlite3.Error, OSError) as error:
+        raise IndexUnusable(str(error)) from None
+
+
+def open_for_reading(path: Path) -> Index | None:
+    """The index at `path` as it is; None when there is none that can be used.
+
+    Where the directory can be written to, SQLite keeps readers and a writer apart by side files that are
+    gone when the last of them closes. Where it cannot, nobody writes, and none are needed.
+    """
+    for mode in ("mode=rw", "mode=ro&immutable=1"):
+        if "immutable" in mode and path.with_name(f"{path.name}-wal").exists():
+            return None  # something is in there that only a writer can bring into the file
+        try:
+            database = sqlite3.connect(
+                f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=1.0
+            )
+        except sqlite3.Error:
+            continue
+        try:
+            database.execute("PRAGMA query_only = ON")
+            if _is_ours(database):
+                database.execute("BEGIN")  # one state of it for all that follows
+                return Index(database)
+        except sqlite3.OperationalError:
+            database.close()
+            continue
+        except sqlite3.Error:
+            pass
+        database.close()
+        return None
+    return None
+
+
+def remove(path: Path) -> None:
+    """Throw the index away, its side files included. Raises OSError."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).unlink()
+
+
+def _opened(path: Path) -> Index:
+    previous = os.umask(0o077)  # SQLite makes its side files with the mode of the main one
+    try:
+        database = sqlite3.connect(path, isolation_level=None, timeout=5.0)
+    finally:
+        os.umask(previous)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("PRAGMA cache_size = -8000")
+        if not _is_ours(database):
+            if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise sqlite3.DatabaseError("another version")
+            database.executescript(_SCHEMA)
+        path.chmod(FILE_MODE)
+        return Index(database)
+    except sqlite3.Error:
+        database.close()
+        raise
+
+
+def _is_ours(database: sqlite3.Connection) -> bool:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    application = database.execute("PRAGMA application_id").fetchone()[0]
+    return bool(version == VERSION and application == _APPLICATION)
+
+
+class Index:
+    """An open index. What is added is there after `commit`; every method may raise IndexUnusable."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._names: dict[str, int] = dict(database.execute("SELECT value, id FROM name"))
+        meta = dict(database.execute("SELECT key, value FROM meta"))
+        self.position = Head(
+            seq=int(meta.get("seq", 0)), hash=str(meta.get("hash", "")), size=int(meta.get("size", 0))
+        )
+        self._v1_1: bool | None = None  # whether there are turns of a v1.1 tool; None: not looked yet
+        self._fingerprint = str(meta.get("fingerprint", ""))
+        self._roots = str(meta.get("roots", ""))
+        self.unreadable = int(meta.get("unreadable", 0))  # lines that are no event
+        self.foreign = int(meta.get("foreign", 0))  # v1.1 lines of another workspace
+        self.shadowed = int(meta.get("shadowed", 0))  # v1.1 lines that repeat a native record
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._database.close()
+
+    # --- does it belong to this log? -------------------------------------------------------------------
+
+    def is_of(self, log: EventLog, roots: Collection[str]) -> bool:
+        """Whether this was built from the beginning of `log`, for the same workspace. Costs two reads."""
+        return self._roots == _roots_text(roots) and log.fingerprint(self.position.size) == self._fingerprint
+
+    def catch_up(self, log: EventLog, roots: Collection[str]) -> None:
+        """Take in what the log has beyond this index; begin anew when it is not of this log.
+
+        Call with the log's lock held, and `commit` before it is given back. Memory: one batch.
+        """
+        if not self._database.in_transaction:
+            self._do("BEGIN IMMEDIATE")
+        if not self.is_of(log, roots) or (self.position.size and not self.position.hash):
+            self._clear(roots)  # while all is v1.1, what is visible depends on all of it
+        head = log.head()
+        if head.size == self.position.size:
+            return
+        counted = Visibility()
+        batch: list[Entry] = []
+        for entry in visible(log.entries(self.position.size), roots, counted):
+            batch.append(entry)
+            if len(batch) >= _BATCH:
+                self._insert(batch)
+                batch.clear()
+        self._insert(batch)
+        self.unreadable += counted.unreadable
+        self.foreign += counted.foreign
+        self.shadowed += counted.shadowed
+        self._moved(head, log)
+
+    def add(self, entries: Sequence[Entry], head: Head, log: EventLog) -> None:
+        """Take in what was appended just now, right behind this index's position. Then `commit`."""
+        self._insert(entries)
+        self._moved(head, log)
+
+    def commit(self) -> None:
+        """Keep what was taken in: after a crash it is there, or not there, never in part."""
+        if self._database.in_transaction:
+            self._do("COMMIT")
+
+    def _clear(self, roots: Collection[str]) -> None:
+        for table in ("meta", "name", "fold", "event", "copy_key", "v1_1_turn"):
+            self._do(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+        self._do("INSERT INTO words (words) VALUES ('delete-all')")
+        self._names.clear()
+        self._v1_1 = None
+        self.position = Head()
+        self.unreadable = self.foreign = self.shadowed = 0
+        self._roots = _roots_text(roots)
+
+    def _moved(self, head: Head, log: EventLog) -> None:
+        self.position = head
+        self._fingerprint = log.fingerprint(head.size)
+        values = {
+            "seq": head.seq,
+            "hash": head.hash,
+            "size": head.size,
+            "fingerprint": self._fingerprint,
+            "roots": self._roots,
+            "unreadable": self.unreadable,
+            "foreign": self.foreign,
+            "shadowed": self.shadowed,
+        }
+        self._do_all("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
+
+    # --- what goes in ----------------------------------------------------------------------------------
+
+    def _insert(self, entries: Sequence[Entry]) -> None:
+        rows: list[tuple[object, ...]] = []
+        words: list[tuple[int, str]] = []
+        copies: list[str] = []
+        for entry in entries:
+            event = entry.event
+            rows.append(self._row(entry, event))
+            if said := _words(event):
+                words.append((entry.offset, masked(said)))
+            if isinstance(event, ConversationTurn):
+                copies += event.copy_keys
+                if key := v1_1_turn_keys(entry):
+                    self._v1_1 = True
+                    self._do(
+                        "INSERT INTO v1_1_turn VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
+                        "\0".join(key),
+                    )
+        insert = self._do_all
+        insert("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        insert("INSERT INTO words (rowid, body) VALUES (?, ?)", words)
+        insert("INSERT OR IGNORE INTO copy_key VALUES (?)", [(key,) for key in copies])
+
+    def _row(self, entry: Entry, event: Recorded) -> tuple[object, ...]:
+        source = session = branch = ""
+        if isinstance(event, FromSource):
+            source, session, branch = event.source, event.source_session_id, event.git_branch
+        elif isinstance(event, TopicCreated):
+            source = event.source
+        name = self._name
+        return (
+            entry.offset,
+            _stored_id(event.event_id),
+            name(event_name(event)),
+            name(event.agent_id or ""),
+            name(source),
+            name(event.actor),
+            name(session),
+            name(branch),
+            event.ts,
+        )
+
+    def _name(self, value: str) -> int:
+        found = self._names.get(value)
+        if found is None:
+            stored = masked(value)
+            found = self._names.get(stored)
+            if found is None:
+                cursor = self._do("INSERT INTO name (value) VALUES (?)", stored)
+                found = self._names[stored] = int(cursor.lastrowid or 0)
+            self._names[value] = found
+        return found
+
+    # --- what is known already (capture asks) -----------------------------------------------------------
+
+    def has_id(self, event_id: str) -> bool:
+        """Whether an event of this id is in the log."""
+        return self._one("SELECT 1 FROM event WHERE id = ?", _stored_id(event_id)) is not None
+
+    def has_copy_of(self, copy_keys: Sequence[str]) -> bool:
+        """Whether one of these copy keys is a known turn's."""
+        return any(self._one("SELECT 1 FROM copy_key WHERE key = ?", key) is not None for key in copy_keys)
+
+    def has_v1_1(self) -> bool:
+        """Whether the log has turns that a v1.1 tool captured."""
+        if self._v1_1 is None:
+            self._v1_1 = self._one("SELECT 1 FROM v1_1_turn LIMIT 1") is not None
+        return self._v1_1
+
+    def v1_1_count(self, key: TurnKey) -> int:
+        """How often a v1.1 tool captured this turn."""
+        found = self._one("SELECT count FROM v1_1_turn WHERE key = ?", "\0".join(key))
+        return int(found[0]) if found else 0
+
+    # --- the stored fold -------------------------------------------------------------------------------
+
+    def fold(self, log: EventLog, roots: Collection[str], *, end: int) -> State | None:
+        """The fold of the log's first `end` bytes, resumed from the one that is stored here.
+
+        None when nothing is stored, or more than that was folded.
+        """
+        found = self._one("SELECT size, state FROM fold WHERE size <= ? ORDER BY size DESC LIMIT 1", end)
+        if found is None:
+            return None
+        try:
+            state = msgspec.json.decode(found[1], type=catalogue.State)
+        except (msgspec.DecodeError, ValueError):
+            return None
+        if state.version != catalogue.VERSION:
+            return None
+        size = int(found[0])
+        if size == end:
+            return state
+        tail = (entry for entry in log.entries(size) if entry.offset < end)
+        return catalogue.fold(visible(tail, roots), state)
+
+    def keep_fold(self, state: State) -> None:
+        """Store the fold of everything up to this index's position, in place of an earlier one."""
+        if self._one("SELECT size FROM fold") == (self.position.size,):
+            return
+        self._do("DELETE FROM fold")
+        self._do("INSERT INTO fold VALUES (?, ?)", self.position.size, msgspec.json.encode(state))
+
+    # --- looking up ------------------------------------------------------------------------------------
+
+    def ids_beginning(self, prefix: str) -> list[str]:
+        """At most two event ids that begin with `prefix`, to tell one from several."""
+        low, high = _id_range(prefix.lower())
+        rows: list[tuple[Any, ...]] = []
+        if low is not None:
+            rows = self._all("SELECT id FROM event WHERE id >= ? AND id < ? LIMIT 2", low, high)
+        rows += self._all(
+            "SELECT id FROM event WHERE typeof(id) = 'text' AND id >= ? AND id < ? LIMIT 2",
+            prefix,
+            prefix + "\U0010ffff",
+        )
+        return [_shown_id(row[0]) for row in rows]
+
+    def offset_of(self, event_id: str) -> int | None:
+        """The byte offset of an event; None when it is not here."""
+        found = self._one("SELECT offset FROM event WHERE id = ?", _stored_id(event_id))
+        return int(found[0]) if found else None
+
+    def offsets(
+        self, keys: Keys, *, newest_first: bool, below: int | None = None, above: int | None = None
+    ) -> Iterator[int]:
+        """Byte offsets of the events with these keys, in log order or against it.
+
+        below, above   only events before, or behind, this offset.
+
+        Costs what is taken: rows are fetched by the page.
+        """
+        where, parameters = self._condition(keys)
+        order, beyond = ("DESC", "<") if newest_first else ("ASC", ">")
+        if above is not None:
+            where, parameters = f"{where} AND offset > ?", [*parameters, above]
+        if below is not None:
+            where, parameters = f"{where} AND offset < ?", [*parameters, below]
+        page, last = _PAGE, -1
+        while True:
+            further, more = (f" AND offset {beyond} ?", (last,)) if last >= 0 else ("", ())
+            rows = self._all(
+                f"SELECT offset FROM event WHERE {where}{further} ORDER BY offset {order} LIMIT ?",  # noqa: S608
+                *parameters,
+                *more,
+                page,
+            )
+            yield from (int(row[0]) for row in rows)
+            if len(rows) < page:
+                return
+            last, page = int(rows[-1][0]), min(page * 4, 4096)
+
+    def _condition(self, keys: Keys) -> tuple[str, list[object]]:
+        """Conditions of our own; every value that a caller gave is a parameter."""
+        where: list[str] = ["1"]
+        parameters: list[object] = []
+
+        def among(column: str, numbers: Sequence[int]) -> str:
+            parameters.extend(numbers)
+            return f"{column} IN ({', '.join('?' * len(numbers))})"
+
+        if keys.without_kinds:
+            where.append("NOT " + among("kind", self._numbers(keys.without_kinds)))
+        if keys.agents:
+            numbers = self._numbers(keys.agents)
+            where.append(f"({among('agent', numbers)} OR {among('source', numbers)})")
+        if keys.actor:
+            where.append(among("actor", self._numbers((keys.actor,))))
+        if keys.session:
+            where.append(among("session", [n for v, n in self._names.items() if v.startswith(keys.session)]))
+        if keys.since:
+            where.append("ts >= ?")
+            parameters.append(keys.since)
+        if keys.until:
+            where.append("ts < ?")
+            parameters.append(keys.until)
+        if keys.ids is not None or keys.kinds:
+            ids = [_stored_id(event_id) for event_id in sorted(keys.ids or ())]
+            parameters.extend(ids)
+            named = f"id IN ({', '.join('?' * len(ids))})"
+            where.append(f"({named} OR {among('kind', self._numbers(keys.kinds))})")
+        return " AND ".join(where), parameters
+
+    def _numbers(self, values: Iterable[str]) -> list[int]:
+        return [self._names[value] for value in values if value in self._names]
+
+    def positions(self) -> Iterator[tuple[int, str]]:
+        """Offset and id of every event here, in log order."""
+        for offset, stored in self._do("SELECT offset, id FROM event ORDER BY offset"):
+            yield int(offset), _shown_id(stored)
+
+    def _one(self, statement: str, *parameters: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._do(statement, *parameters).fetchone()
+        return row
+
+    def _all(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
+        return self._do(statement, *parameters).fetchall()
+
+    def _do(self, statement: str, *parameters: object) -> sqlite3.Cursor:
+        try:
+            return self._database.execute(statement, parameters)
+        except sqlite3.Error as error:
+            raise IndexUnusable(str(error)) from None
+
+    def _do_all(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+        try:
+            self._database.executemany(statement, rows)
+        except sqlite3.Error as error:
+            raise IndexUnusable(str(error)) from None
+
+
+class Comparison:
+    """Holds an index against the log's events as they pass by on their way to something else."""
+
+    def __init__(self, index: Index) -> None:
+        self._positions = index.positions()
+        self._equal = True
+
+    def passing(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The same entries."""
+        for entry in entries:
+            self._equal = self._equal and next(self._positions, None) == (entry.offset, entry.event.event_id)
+            yield entry
+
+    def ended_together(self) -> bool:
+        """Whether the index has these events, where they are, and no other."""
+        return self._equal and next(self._positions, None) is None
+
+
+def _words(event: Recorded) -> str:
+    if isinstance(event, ConversationTurn):
+        return event.text
+    names = (
+        "goal",
+        "decision",
+        "rationale",
+        "title",
+        "summary",
+        "description",
+        "next_step",
+        "evidence",
+        "text",
+    )
+    return "\n".join(
+        value for name in names if isinstance(value := getattr(event, name, None), str) and value
+    )
+
+
+def _stored_id(event_id: str) -> bytes | str:
+    """32 bytes for an id of ours; the ids of old lines, which may be anything, as they are."""
+    if len(event_id) == 64:
+        try:
+            raw = bytes.fromhex(event_id)
+        except ValueError:
+            return event_id
+        if raw.hex() == event_id:
+            return raw
+    return event_id
+
+
+def _shown_id(stored: object) -> str:
+    return stored.hex() if isinstance(stored, bytes) else str(stored)
+
+
+def _id_range(prefix: str) -> tuple[bytes | None, bytes | None]:
+    """The stored ids that begin with a hexadecimal prefix lie from the first up to the second of these."""
+    try:
+        low = bytes.fromhex(prefix.ljust(64, "0"))
+    except ValueError:
+        return None, None
+    return low, bytes.fromhex(prefix.ljust(64, "f")) + b"\0"
+
+
+def _roots_text(roots: Collection[str]) -> str:
+    return "\0".join(sorted(set(roots)))

@@ -1,0 +1,25 @@
+"""Looking events up without reading the log: what can be asked for, and that it may not be possible."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class IndexUnusable(Exception):
+    """The index cannot be had, or does not say what the log says: whatever was asked is to be done without it.
+
+    No error for a user: nothing is lost, and the next command that writes builds it anew.
+    """
+
+
+class Keys(msgspec.Struct, frozen=True, kw_only=True):
+    """The keys of one look-up. Empty means: not asked for."""
+
+    without_kinds: tuple[str, ...] = ()  # event names that are left out
+    agents: tuple[str, ...] = ()  # who spoke, was spoken to, or whose log it is from
+    actor: str = ""
+    session: str = ""  # a native session id, or a prefix of one
+    since: str = ""  # RFC 3339 UTC, inclusive
+    until: str = ""  # exclusive
+    ids: frozenset[str] | None = None  # these events …
+    kinds: tuple[str, ...] = ()  # … or events of these names
