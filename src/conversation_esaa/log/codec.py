@@ -33,13 +33,14 @@ HASH_BYTES = 32
 _BOM = b"\xef\xbb\xbf"
 _decode_event = msgspec.json.Decoder(Event).decode
 _decode_any = msgspec.json.Decoder().decode
+_unhex = bytes.fromhex
 
 
 def read_line(line: bytes) -> Recorded | Older | Problem | None:
     """The event of one line; None for a blank one. `line` has no line feed; a CR at its end is ignored."""
     try:
         event: Recorded = _decode_event(line)
-        if event.v >= 2 and _is_link(event):
+        if event.v >= 2 and event.seq > 0 and len(_unhex(event.hash)) == HASH_BYTES:
             return event
     except (msgspec.DecodeError, RecursionError, ValueError):
         pass
@@ -117,6 +118,6 @@ def _read_patiently(line: bytes) -> Recorded | Older | Problem | None:
 def _is_link(event: Recorded) -> bool:
     """Whether the event has what the next line goes on from: a position and a hash."""
     try:
-        return event.seq > 0 and len(bytes.fromhex(event.hash)) == HASH_BYTES
+        return event.seq > 0 and len(_unhex(event.hash)) == HASH_BYTES
     except ValueError:
         return False

@@ -25,7 +25,7 @@ from conversation_esaa.log.contract import PositionLost
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BLOCK = 1 << 20  # bytes read at once, forward
+BLOCK = 1 << 18  # bytes read at once, forward: few calls, and they stay in the processor's cache
 FIRST_BLOCK_BACKWARD = 1 << 16  # the last few lines are mostly what is wanted
 
 SAMPLE = 1024  # bytes at either end that a fingerprint covers; the last line's hash is mostly in it
@@ -203,19 +203,28 @@ def _backward(source: Source, end: int) -> Iterator[Entry | Unreadable]:
 
 
 def _lines(source: Source, start: int, end: int, *, block: int = BLOCK) -> Iterator[tuple[int, bytes]]:
-    offset, rest = start, []
+    offset = start
+    begun: list[bytes] = []  # of a line whose end lies further on
     for piece in _blocks(source, start, end, block=block):
-        rest.append(piece)
-        if b"\n" not in piece:
-            continue
-        *lines, tail = b"".join(rest).split(b"\n")
-        rest = [tail]
-        for line in lines:
+        find, at = piece.find, 0
+        stop = find(b"\n")
+        if begun and stop >= 0:
+            line = b"".join((*begun, piece[:stop]))
+            begun = []
             yield offset, line
             offset += len(line) + 1
-    last = b"".join(rest)
-    if last:
-        yield offset, last
+            at = stop + 1
+            stop = find(b"\n", at)
+        # A line at a time: cut all at once, the first would have left the processor's cache before the last.
+        while stop >= 0:
+            yield offset, piece[at:stop]
+            offset += stop + 1 - at
+            at = stop + 1
+            stop = find(b"\n", at)
+        if at < len(piece):
+            begun.append(piece[at:])
+    if begun:
+        yield offset, b"".join(begun)
 
 
 def _lines_backward(source: Source, end: int) -> Iterator[tuple[int, bytes]]:
