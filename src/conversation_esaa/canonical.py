@@ -7,14 +7,15 @@ surrogates) the sorted encoder of msgspec gives exactly the bytes of RFC 8785; a
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
+from conversation_esaa.patterns import lazy
+
 MAX_INTEGER = 2**53 - 1
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = lazy("[\ud800-\udfff]")
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 

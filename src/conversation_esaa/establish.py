@@ -6,7 +6,6 @@ Nothing that is there is ever overwritten: running it again changes nothing.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,8 +53,8 @@ def establish(root: Path, machine: Machine, *, wait_s: float) -> Established:
             _file(layout.gitignore, b"*\n", done)
             if not layout.config.exists():
                 config = settings_file.new_config(
-                    workspace_id=_logged_id(layout) or secrets.token_hex(16),
-                    replica_id=secrets.token_hex(8),
+                    workspace_id=_logged_id(layout) or _random_id(16),
+                    replica_id=_random_id(8),
                     root=str(root),
                 )
                 _file(layout.config, config.encode(), done)
@@ -129,7 +128,7 @@ def settle_move(layout: Layout, machine: Machine, *, wait_s: float) -> str:
             return ""  # another process was faster
         former = dict.fromkeys((settings.root, *settings.former_roots))
         former.pop(str(layout.root), None)
-        replica_id = secrets.token_hex(8) if _is_copy(settings) else settings.replica_id
+        replica_id = _random_id(8) if _is_copy(settings) else settings.replica_id
         _write_settings(
             layout,
             msgspec.structs.replace(
@@ -228,6 +227,11 @@ def old_hooks(root: Path) -> list[str]:
         if b"conversation-esaa" in content and b".ps1" in content:
             found.append(name)
     return found
+
+
+def _random_id(length: int) -> str:
+    """Twice as many hex digits as bytes."""
+    return os.urandom(length).hex()
 
 
 def _directory(path: Path, done: Established) -> None:

@@ -11,7 +11,6 @@ so that a later purge can take them out and nothing else of the line ever change
 
 from __future__ import annotations
 
-import json
 from typing import Any, ClassVar
 
 import msgspec
@@ -295,6 +294,8 @@ class Entry(msgspec.Struct, frozen=True):
         try:
             fields = msgspec.json.decode(self.line)
         except (msgspec.DecodeError, ValueError):
+            import json
+
             fields = json.loads(self.line.decode("utf-8", "replace").lstrip("\ufeff"))
         return dict(fields)
 

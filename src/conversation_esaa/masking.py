@@ -7,11 +7,13 @@ told in docs/reference/masking.md.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from conversation_esaa.patterns import lazy
+
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
     from conversation_esaa.masking_rules import Rule
@@ -61,7 +63,7 @@ def find(text: str) -> list[Finding]:
     return _merged(found) if found else found
 
 
-def _matches(rule: _Compiled, text: str, lowered: str, *, whole: bool) -> Iterator[Finding]:
+def _matches(rule: _Rule, text: str, lowered: str, *, whole: bool) -> Iterator[Finding]:
     """What one rule finds. `whole`: what its pattern matched is one word, so that nothing else of its kind
     begins inside it, also when it turns out to be a placeholder. This keeps unbounded repeats linear.
     """
@@ -79,7 +81,7 @@ def _matches(rule: _Compiled, text: str, lowered: str, *, whole: bool) -> Iterat
             at = lowered.find(literal, start)
 
 
-def _finding(rule: _Compiled, match: re.Match[str]) -> Finding | None:
+def _finding(rule: _Rule, match: re.Match[str]) -> Finding | None:
     group = next((name for name in rule.groups if match[name] is not None), 0)
     value = match[group].rstrip(".") if group == "bare" else match[group]  # a dot there ends the sentence
     if value.startswith("[REDACTED:") or not rule.check(value, match):
@@ -130,9 +132,9 @@ def _kind_of_name(word: str) -> str:
     return {"key": "api-key", "_auth": "authorization", "credentials": "credential"}.get(lowered, lowered)
 
 
-_SYMBOL = re.compile(r"[!@#$%^*?+~](?!$)")
-_DIGIT = re.compile("[0-9]")
-_LETTER = re.compile("[A-Za-z]")
+_SYMBOL = lazy(r"[!@#$%^*?+~](?!$)")
+_DIGIT = lazy("[0-9]")
+_LETTER = lazy("[A-Za-z]")
 
 
 def _has_digit(value: str) -> bool:
@@ -217,7 +219,7 @@ def _replaced(text: str, findings: list[Finding]) -> str:
     return "".join(parts())
 
 
-class _Compiled(NamedTuple):
+class _Rule(NamedTuple):
     kind: str
     literals: tuple[str, ...]
     match: Callable[[str, int], re.Match[str] | None]
@@ -226,8 +228,8 @@ class _Compiled(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    tokens: tuple[_Compiled, ...]
-    phrases: tuple[_Compiled, ...]
+    tokens: tuple[_Rule, ...]
+    phrases: tuple[_Rule, ...]
     shortest_token: int
     placeholder: Callable[[str], object]
     no_value: Callable[[str], object]
@@ -237,12 +239,12 @@ class _Rules(NamedTuple):
 
 @cache
 def _rules() -> _Rules:
-    """The rules, compiled when the first text comes: importing this module stays cheap."""
+    """The rules, made when the first text comes, each pattern when a literal of its rule was found."""
     from conversation_esaa import masking_rules as data
 
     return _Rules(
-        tokens=tuple(map(_compiled, data.TOKENS)),
-        phrases=tuple(map(_compiled, data.PHRASES)),
+        tokens=tuple(map(_ready, data.TOKENS)),
+        phrases=tuple(map(_ready, data.PHRASES)),
         shortest_token=data.SHORTEST_TOKEN,
         placeholder=_any_of(data.PLACEHOLDERS, data.PLACEHOLDER_PARTS),
         no_value=_any_of(data.PLACEHOLDERS + data.REFERENCES, data.PLACEHOLDER_PARTS + data.REFERENCE_PARTS),
@@ -251,16 +253,15 @@ def _rules() -> _Rules:
     )
 
 
-def _compiled(rule: Rule) -> _Compiled:
-    pattern = re.compile(rule.pattern)
-    groups = tuple(name for name in ("secret", "bare") if name in pattern.groupindex)
-    return _Compiled(rule.kind, rule.literals, pattern.match, groups, CHECKS[rule.check])
+def _ready(rule: Rule) -> _Rule:
+    groups = tuple(name for name in ("secret", "bare") if f"(?P<{name}>" in rule.pattern)
+    pattern = lazy(rule.pattern)
+    match = lambda text, at: pattern.match(text, at)  # noqa: E731, PLW0108 - a bound method would compile it
+    return _Rule(rule.kind, rule.literals, match, groups, CHECKS[rule.check])
 
 
 def _any_of(wholes: tuple[str, ...], parts: tuple[str, ...]) -> Callable[[str], object]:
     """Whether a value is one of `wholes` or has one of `parts` in it."""
-    whole = re.compile("|".join(f"(?:{pattern})" for pattern in wholes)).fullmatch
-    if not parts:
-        return whole
-    part = re.compile("|".join(f"(?:{pattern})" for pattern in parts)).search
-    return lambda value: part(value) or whole(value)
+    whole = lazy("|".join(f"(?:{pattern})" for pattern in wholes))
+    part = lazy("|".join(f"(?:{pattern})" for pattern in parts) or "(?!)")
+    return lambda value: part.search(value) or whole.fullmatch(value)

@@ -7,18 +7,18 @@ stay as they are.
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
 import msgspec
 
 from conversation_esaa.errors import ConversationError
+from conversation_esaa.patterns import lazy
 
 MAX_TEXT_CHARACTERS = 2_000_000
 SCHEMA = 1
 
 # Of any system: /…, \\\\share, C:\\…; a `~` or a variable would be taken by nobody for what was meant.
-_ABSOLUTE = re.compile(r"/|\\\\|[A-Za-z]:[\\/]|file://")
+_ABSOLUTE = lazy(r"/|\\\\|[A-Za-z]:[\\/]|file://")
 
 _TEMPLATE = """\
 # Settings of this conversation-esaa workspace. The log beside it is the source of truth; this file and the
@@ -102,13 +102,11 @@ def parse(content: bytes, *, where: str) -> Settings:
             when the file is no TOML.
     """
     try:
-        table: dict[str, Any] = tomllib.loads(content.decode("utf-8-sig"))
+        text = content.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
         raise BadSettings(where, f"not UTF-8 at byte {error.start}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadSettings(where, f"not TOML: {error}") from None
     try:
-        settings = msgspec.convert(table, Settings)
+        settings = msgspec.convert(_plain_table(text) or _toml_table(text, where), Settings)
     except msgspec.ValidationError as error:
         raise BadSettings(where, str(error)) from None
     for path in settings.all_roots:
@@ -119,6 +117,45 @@ def parse(content: bytes, *, where: str) -> Settings:
             where, f"schema {settings.schema} is newer than this program knows ({SCHEMA}); upgrade it"
         )
     return settings
+
+
+def _plain_table(text: str) -> dict[str, Any] | None:
+    """What TOML makes of `text`, where that is plain to see; None where it is not.
+
+    A file as we write it has a key a line and values that JSON spells alike. Every command reads it, and
+    importing the TOML parser costs as much as all the rest of that.
+    """
+    table: dict[str, Any] = {}
+    part = table
+    for line in text.split("\n"):
+        words = line.removesuffix("\r").strip(" \t")
+        if not words or (words[0] == "#" and words.isprintable()):
+            continue
+        if words == "[capture]" and "capture" not in table:
+            part = table["capture"] = {}
+            continue
+        key, _, value = (side.strip(" \t") for side in words.partition("="))
+        if key not in Settings.__struct_fields__ + CaptureSettings.__struct_fields__ or key in part:
+            return None
+        try:  # a backslash means other things in the two languages
+            found = msgspec.json.decode(value) if value.isprintable() and "\\" not in value else None
+        except msgspec.DecodeError:
+            return None
+        if not isinstance(found, str | list) and type(found) is not int:
+            return None
+        if isinstance(found, list) and not all(isinstance(item, str) for item in found):
+            return None
+        part[key] = found
+    return table
+
+
+def _toml_table(text: str, where: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettings(where, f"not TOML: {error}") from None
 
 
 def with_roots(

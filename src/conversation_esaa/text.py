@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.masking import mask
+from conversation_esaa.patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,13 +128,11 @@ def strip_private(text: str) -> tuple[str, bool]:
 # Private parts
 
 _PRIVATE_PASSES = 4
-_PRIVATE = re.compile(
-    r"<[ \t\n]{0,8}(/?)[ \t\n]{0,8}private(?:[\s/][^<>]{0,200})?>", re.IGNORECASE | re.ASCII
-)
+_PRIVATE = lazy(r"<[ \t\n]{0,8}(/?)[ \t\n]{0,8}private(?:[\s/][^<>]{0,200})?>", re.IGNORECASE | re.ASCII)
 
 
 def _has_private(text: str) -> bool:
-    return _PRIVATE.search(text) is not None
+    return "<" in text and _PRIVATE.search(text) is not None
 
 
 def _outside_private(text: str, *, last: bool) -> str:
@@ -164,7 +163,7 @@ _INVISIBLE = (
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufffb\ufffe\uffff"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_TO_SHOW = re.compile(f"[{_INVISIBLE}]")
+_TO_SHOW = lazy(f"[{_INVISIBLE}]")
 _PICTURES = {**{code: chr(0x2400 + code) for code in range(0x20)}, 0x7F: "␡"}
 _JOINERS = "\u200c\u200d"
 _SELECTORS = "\ufe0e\ufe0f"
@@ -206,21 +205,21 @@ _TAGS = (
     "reasoning|analysis|invoke|parameter|antml|result|results|document|documents|search_results|important|"
     "critical|memory|skill|start_of_turn|end_of_turn|bos|eos|begin_of_text|sys|policy|rules|prompt|output|turn_aborted"
 )
-_TAG = re.compile(
+_TAG = lazy(
     r"<(?!(?<=[A-Za-z0-9_]<)(?-i:[A-Z][a-z]{0,20})>)"  # the type in `List<User>`
     rf"(\s{{0,8}}/?\s{{0,8}}(?:{_TAGS})(?:[-_:.][A-Za-z0-9_:.-]{{0,64}})?(?=[\s/>]|$)[^<>\n]{{0,120}})(>?)",
     re.IGNORECASE | re.ASCII,
 )
-_SPECIAL_TOKEN = re.compile(r"<(?=[|｜])|(?<=[|｜])>|<(?=<\s{0,4}/?SYS)|(?<=SYS>)>", re.IGNORECASE | re.ASCII)
-_INST = re.compile(
+_SPECIAL_TOKEN = lazy(r"<(?=[|｜])|(?<=[|｜])>|<(?=<\s{0,4}/?SYS)|(?<=SYS>)>", re.IGNORECASE | re.ASCII)
+_INST = lazy(
     r"\[(\s{0,4}/?\s{0,4}(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS))\]",
     re.IGNORECASE | re.ASCII,
 )
-_ROLE = re.compile(
+_ROLE = lazy(
     r"^([ \t>#*_-]{0,12})(Human|User|Assistant|System|Developer|AI|Model|Tool|Function|H|A)(?=[*_ \t]{0,4}[:：])",
     re.IGNORECASE | re.ASCII | re.MULTILINE,
 )
-_OURS = re.compile(r"\[(?=\s{0,4}/?\s{0,4}(?:end |begin )?conversation-esaa)", re.IGNORECASE | re.ASCII)
+_OURS = lazy(r"\[(?=\s{0,4}/?\s{0,4}(?:end |begin )?conversation-esaa)", re.IGNORECASE | re.ASCII)
 
 
 def _without_structure(text: str) -> str:
@@ -236,13 +235,13 @@ def _without_structure(text: str) -> str:
 
 # Markdown
 
-_BACKTICKS = re.compile("`+")
-_MARKUP = re.compile(
+_BACKTICKS = lazy("`+")
+_MARKUP = lazy(
     r"(\[REDACTED:[a-z0-9-]{1,24}\](?![(\[:]))|[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[<>]"
     r"|&(?=[#A-Za-z])|!(?=\[)|^[#+=-]|^([0-9]{1,9})(?=[.)])"
 )
-_ADDRESS = re.compile(r":(?=//)|(?<!:)/(?=/[^\s/])|(?i:(?<=www))\.|(?i:(?<=mailto)|(?<=xmpp)):")
-_MAIL = re.compile(r"(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]{1,63}\.[A-Za-z0-9_-])")
+_ADDRESS = lazy(r":(?=//)|(?<!:)/(?=/[^\s/])|(?i:(?<=www))\.|(?i:(?<=mailto)|(?<=xmpp)):")
+_MAIL = lazy(r"(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]{1,63}\.[A-Za-z0-9_-])")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
@@ -296,7 +295,7 @@ def _is_boundary(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if after < "\u0300":
         return not (before == "\r" and after == "\n")
-    if before == "\u200d" or after in _JOINERS or _leads(before):
+    if before == "\u200d" or after in _JOINERS or _LEADS.match(before):
         return False
     if _is_flag_letter(before) and _is_flag_letter(after):
         start = at
@@ -311,7 +310,7 @@ def _is_flag_letter(character: str) -> bool:
 
 
 # Thai and Lao vowels that are written before their consonant; viramas that join two consonants.
-_leads = re.compile("[\u0e40-\u0e44\u0ec0-\u0ec4\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d]").match
+_LEADS = lazy("[\u0e40-\u0e44\u0ec0-\u0ec4\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d]")
 
 
 @cache

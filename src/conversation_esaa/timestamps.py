@@ -5,16 +5,17 @@ Pure: nothing here asks what time it is.
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
+
+from conversation_esaa.patterns import lazy
 
 UNKNOWN = ""  # the log did not say when
 
-_FORM = re.compile(
+_FORM = lazy(
     r"\s*(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?"
     r"\s*([Zz]|[+-]\d\d:?(?:\d\d)?)?\s*"
 )
-_CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_CANONICAL = lazy(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _LATEST_S = 253_402_300_799  # 9999-12-31T23:59:59Z
 
 

@@ -18,8 +18,8 @@ NAME = "conversation_esaa"
 # Lowest first. A room is a folder or a module of the package; rooms of one rank do not import each other,
 # except the words of the vocabulary and the parts of the workspace, which are one room each.
 VOCABULARY = {
-    *("canonical", "errors", "events", "ids", "layout", "lookup", "masking", "masking_rules", "settings"),
-    *("text", "timestamps", "turn"),
+    *("canonical", "errors", "events", "ids", "layout", "lookup", "masking", "masking_rules", "patterns"),
+    *("settings", "text", "timestamps", "turn"),
 }
 FLOOR = {"locate", "machine", "replace"}  # what the ends stand on: directories, the machine, one rename
 WORKSPACE = {"curated", "establish", "opened", "workspace"}

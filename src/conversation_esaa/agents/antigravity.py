@@ -9,7 +9,6 @@ Format and how far it is known: docs/reference/agents/antigravity.md.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import unicodedata
 from pathlib import Path
@@ -22,6 +21,7 @@ from conversation_esaa.agents.jsonl import Lines, decode_line, read_document, re
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
 from conversation_esaa.ids import AgentId
+from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
@@ -51,11 +51,11 @@ KNOWN_INVISIBLE = frozenset(
 _LOGS = Path(".system_generated", "logs")
 _TRANSCRIPTS = ("transcript_full.jsonl", "transcript.jsonl")
 _OPEN, _CLOSE = "<USER_REQUEST>", "</USER_REQUEST>"
-_ENVELOPE = re.compile(r"\n<(?:ADDITIONAL_METADATA|USER_SETTINGS_CHANGE|SYSTEM_MESSAGE)>")
-_MODEL = re.compile(r"`Model Selection` from [^\n]* to ([^\n]+?)\.?(?:\n|<|$)")
-_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_LOG_LINE = re.compile(rf"Created conversation ({_ID.pattern})|using project .*\(id=({_ID.pattern})\)")
-_CHILD = re.compile(rf"(?:conversationId\W{{1,8}}|brain/)({_ID.pattern})")
+_ENVELOPE = lazy(r"\n<(?:ADDITIONAL_METADATA|USER_SETTINGS_CHANGE|SYSTEM_MESSAGE)>")
+_MODEL = lazy(r"`Model Selection` from [^\n]* to ([^\n]+?)\.?(?:\n|<|$)")
+_ID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_LOG_LINE = lazy(rf"Created conversation ({_ID.pattern})|using project .*\(id=({_ID.pattern})\)")
+_CHILD = lazy(rf"(?:conversationId\W{{1,8}}|brain/)({_ID.pattern})")
 _LOG_BYTES = 1_000_000  # of one diagnostics file: both lines come when a conversation begins
 _RECENT = 64  # steps that a repeated one is compared with
 

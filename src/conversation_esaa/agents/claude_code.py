@@ -22,6 +22,7 @@ import msgspec
 
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.ids import AgentId
+from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
@@ -50,7 +51,7 @@ STABLE_TIMES = (2, 0, 0)  # from here on a copied line keeps its `timestamp`
 QUEUED_COMMANDS = (2, 1, 101)  # from here on a prompt typed while busy is an attachment
 
 _COPY_RULES = "claude-code/1:"  # a change of what a copy key is made of is a change of this number
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class State(ReaderState, kw_only=True):
@@ -611,11 +612,11 @@ ENVELOPES = HARNESS | {
 }
 # fmt: on
 NOTIFICATION = "<task-notification>"  # in some versions a line of text follows its end
-_TAG = re.compile(f"<(/?)({'|'.join(sorted(ENVELOPES))})(?:\\s[^<>]*)?>")
-_OUTPUT = re.compile(r"<(bash|command|local-command)-[a-z]+>")
-_OUTPUT_END = re.compile(r"</(bash|command|local-command)-[a-z]+>")
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]*\]")
-_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+_TAG = lazy(f"<(/?)({'|'.join(sorted(ENVELOPES))})(?:\\s[^<>]*)?>")
+_OUTPUT = lazy(r"<(bash|command|local-command)-[a-z]+>")
+_OUTPUT_END = lazy(r"</(bash|command|local-command)-[a-z]+>")
+_INTERRUPTED = lazy(r"\[Request interrupted by user[^\]\n]*\]")
+_FENCE = lazy(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 
 
 def _is_notice(body: str) -> bool:

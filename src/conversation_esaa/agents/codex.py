@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shlex
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,6 +22,7 @@ import msgspec
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.ids import AgentId
+from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
@@ -75,9 +75,9 @@ _INSTRUCTIONS = _names("environment_context user_instructions INSTRUCTIONS permi
 _WRAPPERS = _INSTRUCTIONS | _names(
     "turn_aborted user_shell_command skill subagent_notification hook_prompt image"
 )
-_TAG = re.compile(r"<(/?)(\w+)[\s>]")
+_TAG = lazy(r"<(/?)(\w+)[\s>]")
 
-_ID_AT_END = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+_ID_AT_END = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 
 _HELD = 16  # items kept while it is open whether the file has events
 _MIRRORED = 8  # turns taken from items that the first events are compared with

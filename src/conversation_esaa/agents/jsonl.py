@@ -8,14 +8,15 @@ skipped. Of a key that a line states twice, the last one counts.
 
 from __future__ import annotations
 
-import json
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from json import JSONDecoder
     from pathlib import Path
     from typing import BinaryIO
 
@@ -124,13 +125,14 @@ def _read_tolerantly(line: bytes) -> _Line:
         text = line.decode()
     except UnicodeDecodeError:
         text, remark = line.decode("utf-8", "replace"), "bytes that are no UTF-8, replaced by U+FFFD"
+    decoder, not_json = _tolerant()
     records: list[Any] = []
     at = _skip(text, 0)
     while at < len(text):
         problem = ""
         try:
-            value, at = _TOLERANT.raw_decode(text, at)
-        except json.JSONDecodeError:
+            value, at = decoder.raw_decode(text, at)
+        except not_json:
             problem = "something that is no JSON follows a record" if records else "not JSON"
         except RecursionError:
             problem = "nested too deeply"
@@ -161,6 +163,14 @@ def _refuse(_digits: str) -> NoReturn:
     raise ValueError
 
 
-# `strict=False` lets control characters stand inside strings; numbers that JSON does not have are refused,
-# as the strict decoder does.
-_TOLERANT = json.JSONDecoder(strict=False, parse_float=_finite, parse_constant=_refuse)
+@cache
+def _tolerant() -> tuple[JSONDecoder, type[ValueError]]:
+    """The tolerant decoder, and what it raises. Made when a line needs it, which is rare.
+
+    `strict=False` lets control characters stand inside strings; numbers that JSON does not have are refused,
+    as the strict decoder does.
+    """
+    import json
+
+    decoder = json.JSONDecoder(strict=False, parse_float=_finite, parse_constant=_refuse)
+    return decoder, json.JSONDecodeError

@@ -12,12 +12,14 @@ from enum import Enum
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from conversation_esaa.patterns import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_DRIVE = re.compile(r"([A-Za-z]):(?=/|$)")
-_WSL = re.compile(r"//(?:wsl\$|wsl\.localhost|wsl)/([^/]+)(/.*)?", re.IGNORECASE)
-_MOUNTED_DRIVE = re.compile(r"/mnt/([A-Za-z])(?=/|$)")
+_DRIVE = lazy(r"([A-Za-z]):(?=/|$)")
+_WSL = lazy(r"//(?:wsl\$|wsl\.localhost|wsl)/([^/]+)(/.*)?", re.IGNORECASE)
+_MOUNTED_DRIVE = lazy(r"/mnt/([A-Za-z])(?=/|$)")
 _LONGEST = 32_767  # characters of a path, on any system; a longer one is no directory
 
 

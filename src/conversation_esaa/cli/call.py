@@ -6,7 +6,6 @@ import argparse
 import importlib
 import json
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
@@ -16,6 +15,7 @@ from conversation_esaa.cli.values import seconds
 from conversation_esaa.cli.words import plain
 from conversation_esaa.errors import ConversationError, UsageError
 from conversation_esaa.machine import Machine, this_machine
+from conversation_esaa.patterns import lazy
 from conversation_esaa.text import terminal
 from conversation_esaa.workspace import Workspace
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # What JSON may hold as it is and a terminal or an editor would obey, hide or choke on.
-_NOT_PLAIN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_NOT_PLAIN = lazy("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
 
 class AnswerLost(ConversationError):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 
 from conversation_esaa.errors import UsageError
+from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import UNKNOWN, parse_utc, to_utc
 
-_AGO = re.compile(r"(\d{1,6})\s*(m|min|h|d|w)")
+_AGO = lazy(r"(\d{1,6})\s*(m|min|h|d|w)")
 _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 

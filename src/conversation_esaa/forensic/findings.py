@@ -6,7 +6,6 @@ docs/reference/verify.md; a test holds that page to CODES.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from enum import StrEnum
 from itertools import groupby
@@ -14,6 +13,7 @@ from itertools import groupby
 import msgspec
 
 from conversation_esaa.events import Head
+from conversation_esaa.patterns import lazy
 
 MAX_NAMED = 1000
 """Findings of one code and severity that are named; the rest is counted, so a log that is damaged in every
@@ -21,7 +21,7 @@ line costs no more memory than one damaged in a thousand."""
 
 _SHOWN_OF_A_CODE = 3
 _SHOWN_LINES = 40
-_PLAIN = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
+_PLAIN = lazy(r"[A-Za-z0-9_.:-]{1,80}")
 
 
 class Severity(StrEnum):

@@ -10,8 +10,21 @@ The format, for whoever wants to read or verify a log without this code: docs/re
 
 from __future__ import annotations
 
-from conversation_esaa.log.contract import EventLog, Stamp, Writer
-from conversation_esaa.log.file_log import FileLog
-from conversation_esaa.log.in_memory import InMemoryLog
+import importlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from conversation_esaa.log.contract import EventLog, Stamp, Writer
+    from conversation_esaa.log.file_log import FileLog
+    from conversation_esaa.log.in_memory import InMemoryLog
 
 __all__ = ["EventLog", "FileLog", "InMemoryLog", "Stamp", "Writer"]
+
+_MODULES = {"FileLog": "file_log", "InMemoryLog": "in_memory"}
+
+
+def __getattr__(name: str) -> object:
+    """The names of this package when they are asked for: who reads one line needs neither lock nor threads."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES.get(name, 'contract')}"), name)

@@ -7,7 +7,6 @@ line's sake: a line that is no event of ours is a `Problem` with a reason that n
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -57,6 +56,8 @@ def read_fields(line: bytes) -> dict[str, Any] | Problem | None:
     except RecursionError:
         return Problem("nested too deeply")
     except (msgspec.DecodeError, ValueError):
+        import json
+
         try:  # msgspec refuses lone surrogates, which a writer in JavaScript or .NET may leave
             fields = cleaned(json.loads(line.decode("utf-8")))
         except RecursionError:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
-import random
-import socket
 import sys
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from conversation_esaa.errors import ConversationError, LockTimeout
 from conversation_esaa.log.files import make_private_directory, open_file, unreadable, write_all
@@ -70,11 +69,11 @@ def holder(path: Path) -> str:
     try:
         descriptor = open_file(path, os.O_RDONLY)
         try:
-            told = json.loads(os.read(descriptor, _HOLDER_BYTES))
+            told = msgspec.json.decode(os.read(descriptor, _HOLDER_BYTES))
         finally:
             os.close(descriptor)
         pid, host, purpose, since = (told[key] for key in ("pid", "host", "purpose", "since"))
-    except (OSError, ConversationError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ConversationError, msgspec.DecodeError, ValueError, KeyError, TypeError, RecursionError):
         return "another process"
     return f"pid {_plain(pid)} on {_plain(host)} ({_plain(purpose)}, since {_plain(since)})"
 
@@ -91,7 +90,7 @@ def _acquired(path: Path, deadline: float, wait_s: float) -> int:
                         f"{holder(path)} is writing to the log and did not finish within {wait_s:g} s",
                         hint="Nothing was written. Try again; the lock goes away with that process.",
                     )
-                time.sleep(min(left_s, pause_s * (0.5 + random.random())))  # noqa: S311  # jitter, no secret
+                time.sleep(min(left_s, pause_s * (0.5 + _jitter())))
                 pause_s = min(0.05, pause_s * 1.5)
             if _is_named(path, descriptor):
                 return descriptor
@@ -139,14 +138,29 @@ def _try(descriptor: int, path: Path) -> bool:
 def _write_holder(descriptor: int, purpose: str) -> None:
     told = {
         "pid": os.getpid(),
-        "host": socket.gethostname(),
+        "host": _host(),
         "since": to_utc(datetime.now(UTC)),
         "purpose": purpose,
     }
-    with contextlib.suppress(OSError):  # a full disk must not take the lock away
+    with contextlib.suppress(OSError, UnicodeEncodeError):  # a full disk must not take the lock away
         os.ftruncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)
-        write_all(descriptor, json.dumps(told).encode())
+        write_all(descriptor, msgspec.json.encode(told))
+
+
+def _host() -> str:
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import socket  # for every append, it would be dear
+
+    return socket.gethostname()
+
+
+def _jitter() -> float:
+    """From 0 to 1, so that two who wait do not ask at the same moments for ever."""
+    import random  # only who waits pays for it
+
+    return random.random()  # noqa: S311  # no secret
 
 
 def _plain(value: object) -> str:

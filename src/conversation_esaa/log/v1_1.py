@@ -8,6 +8,7 @@ its bytes stay in `Entry.line`. Everything may be missing: the oldest lines have
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 import msgspec
@@ -49,17 +50,16 @@ def read_event(fields: dict[str, Any], *, seq: int) -> Recorded:
     """
     name = _NAMES.get(fields["event"], fields["event"])
     kind = TYPES.get(name, UnknownEvent)
-    known = {
-        key: value for key, read in _READERS[kind].items() if (value := read(fields.get(key))) is not None
-    }
+    readers = _readers(kind)
+    known = {key: value for key, read in readers.items() if (value := read(fields.get(key))) is not None}
     known["ts"] = parse_utc(fields.get("ts"))
     if agent := _text(fields.get("agent_id")):
         known["agent_id"] = agent_id(agent)
     if "source" in known:
         known["source"] = agent_id(known["source"])
-    if "event_ids" in _READERS[kind] and not known.get("event_ids"):
+    if "event_ids" in readers and not known.get("event_ids"):
         known["event_ids"] = _texts(fields.get("linked_event_id")) or ()
-    if "topic_ids" in _READERS[kind]:
+    if "topic_ids" in readers:
         known["topic_ids"] = tuple(
             dict.fromkeys([*(known.get("topic_ids") or ()), *(_texts(fields.get("topic_id")) or ())])
         )
@@ -154,10 +154,8 @@ def _reader(annotation: Any) -> Any:
     return _text
 
 
+@cache
 def _readers(kind: type[Recorded]) -> dict[str, Any]:
+    """How each key of an event is read. Made when the first v1.1 line comes: most logs have none."""
     fields = msgspec.structs.fields(kind)
     return {field.name: _reader(field.type) for field in fields if field.name not in _NOT_IN_V1_1}
-
-
-_KINDS: list[type[Recorded]] = [UnknownEvent, *TYPES.values()]
-_READERS = {kind: _readers(kind) for kind in _KINDS}

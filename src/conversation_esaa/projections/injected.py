@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 
+from conversation_esaa.patterns import lazy
+
 BEGIN = "[conversation-esaa handoff begin seq="
 END = "[conversation-esaa handoff end seq="
 
-_BEGINS = re.compile(re.escape(BEGIN) + r"([0-9]{1,16})[^\]\n]{0,100}\]")
-_ENDS = re.compile(re.escape(END) + r"([0-9]{1,16})\]")
+_BEGINS = lazy(re.escape(BEGIN) + r"([0-9]{1,16})[^\]\n]{0,100}\]")
+_ENDS = lazy(re.escape(END) + r"([0-9]{1,16})\]")
 
 
 def begin_line(seq: int, head_hash: str) -> str:

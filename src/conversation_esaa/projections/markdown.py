@@ -6,9 +6,9 @@ paths and commands, which a reader wants to copy as they are.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from conversation_esaa.patterns import lazy
 from conversation_esaa.text import inline, masked
 from conversation_esaa.timestamps import parse_utc
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 UNKNOWN_TIME = "at an unknown time"
 NO_WORDS = "(its words were removed)"
 
-_TOKEN = re.compile(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,-]{0,199}")
-_COMMAND = re.compile(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,' -]{0,299}")
-_STATUS = re.compile(r"[a-z]+(_[a-z]+)*")
-_ID = re.compile(r"[A-Z]{1,8}-[0-9]{1,9}")
+_TOKEN = lazy(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,-]{0,199}")
+_COMMAND = lazy(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,' -]{0,299}")
+_STATUS = lazy(r"[a-z]+(_[a-z]+)*")
+_ID = lazy(r"[A-Z]{1,8}-[0-9]{1,9}")
 
 
 def notice(schema: str, head: Head) -> str:
