@@ -108,7 +108,7 @@ def last_moment(content: bytes) -> bytes:
 def assert_nothing_hidden_in(world: World, hidden: set[str]) -> None:
     assert hidden, "the scan found nothing to look for"
     for name, content in world.bytes_of_store().items():
-        text = content.decode()
+        text = content.decode("utf-8", "replace")
         if name.endswith((".json", ".jsonl")):  # as words, not as escapes of words
             lines = [text] if name.endswith(".json") else text.splitlines()
             text = "\n".join(itertools.chain.from_iterable(strings_in(json.loads(line)) for line in lines))
