@@ -6,12 +6,42 @@ plan that says in which order they get room. Nothing is cut here, only chosen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from conversation_esaa.text import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+
+
+class Told(Sequence[str]):
+    """The texts of one item, from short to full. Each is made when it is first asked for.
+
+    Of a thousand items a few get room, and a text costs masking and escaping all that it says.
+    """
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, *make: Callable[[], str]) -> None:
+        self._make = make
+        self._made: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._make)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        if at not in self._made:
+            self._made[at] = self._make[at]()
+        return self._made[at]
 
 
 class Section(NamedTuple):

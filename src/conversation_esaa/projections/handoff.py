@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conversation_esaa.projections import conversation, decisions, goal, tasks, topics
-from conversation_esaa.projections.allotment import Allotted, Grant, Section, allot
+from conversation_esaa.projections.allotment import Allotted, Grant, Section, Told, allot
 from conversation_esaa.projections.injected import BEGIN, END, begin_line, end_line, without_injected
 from conversation_esaa.projections.markdown import code, command, counted, label, minute, status, who, words
 from conversation_esaa.text import quote, tokens
@@ -208,7 +208,7 @@ def _waiting(session: Session) -> list[str]:
 
 def _agent(
     session: Session, state: State, resume: Callable[[AgentId, str], str], reader: AgentId | None
-) -> list[str]:
+) -> Told:
     name = code(session.agent_id) + (" (you)" if session.agent_id == reader else "")
     branch = f", branch {code(session.git_branch)}" if session.git_branch else ""
     again = resume(session.agent_id, session.session_id)
@@ -218,29 +218,32 @@ def _agent(
     model = f"{code(session.model)}, " if session.model else ""
     here, all_sessions = counted(session.turns, "turn"), counted(len(voice.session_turns), "session")
     more = f"{model}{here} in this session, {all_sessions} in all"
-    said = f". Last said: {words(session.answer.text, limit=200)}" if session.answer else ""
-    return [f"{line}\n", f"{line}; {more}{said}\n"]
+
+    def said() -> str:
+        return f". Last said: {words(session.answer.text, limit=200)}" if session.answer else ""
+
+    return Told(lambda: f"{line}\n", lambda: f"{line}; {more}{said()}\n")
 
 
-def _decision(decision: Decision) -> list[str]:
+def _decision(decision: Decision) -> Told:
     name = f"- {label(decision.id)}"
     sources = len(decision.related_turns)
     evidence = (
         f" ({counted(sources, 'source')}: `conversation-esaa show {label(decision.id)}`)" if sources else ""
     )
     by = f" [{who(decision.agent_id, decision.actor)}, {minute(decision.ts)}]"
-    return [
-        f"{name} {words(decision.decision, limit=100)}\n",
-        f"{name} {words(decision.decision, limit=240)}{_why(decision, 240)}{by}\n",
-        f"{name} {words(decision.decision, limit=1000)}{_why(decision, 1000)}{by}{evidence}\n",
-    ]
+    return Told(
+        lambda: f"{name} {words(decision.decision, limit=100)}\n",
+        lambda: f"{name} {words(decision.decision, limit=240)}{_why(decision, 240)}{by}\n",
+        lambda: f"{name} {words(decision.decision, limit=1000)}{_why(decision, 1000)}{by}{evidence}\n",
+    )
 
 
 def _why(decision: Decision, limit: int) -> str:
     return f" — why: {words(decision.rationale, limit=limit)}" if decision.rationale else ""
 
 
-def _task(task: Task) -> list[str]:
+def _task(task: Task) -> Told:
     name = f"- {label(task.id)} [{status(task.status)}]"
 
     def line(title: int, step: int, description: int) -> str:
@@ -248,7 +251,7 @@ def _task(task: Task) -> list[str]:
         then = f" — next: {words(task.next_step, limit=step)}" if step and task.next_step else ""
         return f"{name} {words(task.title, limit=title)}{told}{then}\n"
 
-    return [line(100, 0, 0), line(240, 240, 0), line(1000, 1000, 1000)]
+    return Told(lambda: line(100, 0, 0), lambda: line(240, 240, 0), lambda: line(1000, 1000, 1000))
 
 
 def _next(task: Task) -> list[str]:
@@ -257,14 +260,17 @@ def _next(task: Task) -> list[str]:
     return [f"Work on {label(task.id)}: {words(task.title, limit=120)}\n"]
 
 
-def _topic(topic: Topic) -> list[str]:
+def _topic(topic: Topic) -> Told:
     name = f"- {label(topic.id)}"
-    summary = f" — {words(topic.summary, limit=240)}" if topic.summary not in ("", topic.title) else ""
+
+    def summary() -> str:
+        return f" — {words(topic.summary, limit=240)}" if topic.summary not in ("", topic.title) else ""
+
     more = f" (`conversation-esaa context --topic-id {label(topic.id)}`, {counted(len(topic.key_event_ids), 'event')})"
-    return [
-        f"{name} {words(topic.title, limit=100)}\n",
-        f"{name} {words(topic.title, limit=240)}{summary}{more}\n",
-    ]
+    return Told(
+        lambda: f"{name} {words(topic.title, limit=100)}\n",
+        lambda: f"{name} {words(topic.title, limit=240)}{summary()}{more}\n",
+    )
 
 
 def _exchange(session: Session, waiting: Session | None) -> list[str]:
