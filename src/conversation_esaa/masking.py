@@ -54,12 +54,19 @@ def find(text: str) -> list[Finding]:
     lowered = (text if text.isascii() else text.replace("\u0130", "I")).lower()
     rules = _rules()
     found: list[Finding] = []
-    words = "\n".join([word for word in lowered.split() if len(word) >= rules.shortest_token])
-    for rule in rules.tokens:
-        if any(literal in words for literal in rule.literals):
-            found += _matches(rule, text, lowered, whole=True)
+    long = [word for word in lowered.split() if len(word) >= rules.shortest_token]
+    if long:  # most sentences have no word that could be a token
+        words = "\n".join(long)
+        for rule in rules.tokens:
+            for literal in rule.literals:
+                if literal in words:
+                    found += _matches(rule, text, lowered, whole=True)
+                    break
     for rule in rules.phrases:
-        found += _matches(rule, text, lowered, whole=False)
+        for literal in rule.literals:
+            if literal in lowered:
+                found += _matches(rule, text, lowered, whole=False)
+                break
     return _merged(found) if found else found
 
 
