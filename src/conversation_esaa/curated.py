@@ -43,9 +43,9 @@ class Curated(Opened):
         settle_move(self.layout, self.machine, wait_s=self.lock_wait_s)
         with self.log.writing(purpose=purpose, wait_s=self.lock_wait_s) as writer:
             try:
-                before = self._folded(self._writable_index(), writer.head)
+                before = self._folded(self._writable_index())
                 written = writer.append(draft(before), recorded_at=self.machine.now())
-                state = self._folded(self._writable_index(), writer.head)
+                state = self._folded(self._writable_index())
             finally:
                 self._close_index()
             publish(self.layout, self._models(state, writer.head))

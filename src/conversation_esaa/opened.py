@@ -179,7 +179,7 @@ class Opened:
             try:
                 if anew and not self._index_is_sound():
                     self._forget_index()
-                state = self._folded(self._writable_index(), writer.head)
+                state = self._folded(self._writable_index())
             finally:
                 self._close_index()
             changed = publish(self.layout, self._models(state, writer.head))
@@ -198,18 +198,18 @@ class Opened:
             index.commit()
             sound = Comparison(index)
             state = catalogue.fold(sound.passing(visible(log.entries(), roots)))
-            return sound.ended_together() and index.fold(log, roots, end=index.position.size) in (None, state)
+            return sound.ended_together() and index.state in (None, state)
         except IndexUnusable:
             return False
 
-    def _folded(self, index: Index | None, head: Head) -> State:
+    def _folded(self, index: Index | None) -> State:
         """The fold of everything, kept in the index for the next time. Call with the log's lock held."""
         log, roots = self.log, self.roots
         try:
             if index is not None:
                 index.catch_up(log, roots)
-                state = index.fold(log, roots, end=head.size) or catalogue.fold(visible(log.entries(), roots))
-                index.keep_fold(state)
+                state = index.state or catalogue.fold(visible(log.entries(), roots))
+                index.keep_state(state)
                 index.commit()
                 return state
         except IndexUnusable:

@@ -60,6 +60,7 @@ PRAGMA user_version = {VERSION};
 """
 _BATCH = 2000
 _PAGE = 64
+_RECENT = 100_000  # identities that are remembered before they are looked up
 _APPLICATION = 0x65736161  # "esaa": tells our file from another program's
 
 
@@ -153,6 +154,10 @@ class Index:
         self.position = Head(
             seq=int(meta.get("seq", 0)), hash=str(meta.get("hash", "")), size=int(meta.get("size", 0))
         )
+        self.state: State | None = None
+        """The fold of everything up to `position`, there after `catch_up` and moved on by `add`."""
+        self._kept: State | None = None  # what is stored
+        self._recent: set[str] | None = None  # identities that this process put in, while there are no others
         self._v1_1: bool | None = None  # whether there are turns of a v1.1 tool; None: not looked yet
         self._fingerprint = str(meta.get("fingerprint", ""))
         self._roots = str(meta.get("roots", ""))
@@ -185,6 +190,9 @@ class Index:
             self._do("BEGIN IMMEDIATE")
         if not self.is_of(log, roots) or (self.position.size and not self.position.hash):
             self._clear(roots)  # while all is v1.1, what is visible depends on all of it
+        elif self.state is None:
+            self.state = self.fold(log, roots, end=self.position.size)
+            self._kept = self.state if self._one("SELECT size FROM fold") == (self.position.size,) else None
         head = log.head()
         if head.size == self.position.size:
             return
@@ -211,12 +219,24 @@ class Index:
         if self._database.in_transaction:
             self._do("COMMIT")
 
+    def keep_state(self, state: State) -> None:
+        """Store the fold of everything up to `position`, for the next command to go on from. Then `commit`."""
+        if state is self._kept:
+            return
+        if not self._database.in_transaction:
+            self._do("BEGIN IMMEDIATE")
+        self._do("DELETE FROM fold")
+        self._do("INSERT INTO fold VALUES (?, ?)", self.position.size, msgspec.json.encode(state))
+        self.state = self._kept = state
+
     def _clear(self, roots: Collection[str]) -> None:
         for table in ("meta", "name", "fold", "event", "copy_key", "v1_1_turn"):
             self._do(f"DELETE FROM {table}")  # noqa: S608 - names of our own
         self._do("INSERT INTO words (words) VALUES ('delete-all')")
         self._names.clear()
         self._v1_1 = None
+        self._recent = set()
+        self.state, self._kept = catalogue.State(), None
         self.position = Head()
         self.unreadable = self.foreign = self.shadowed = 0
         self._roots = _roots_text(roots)
@@ -255,6 +275,13 @@ class Index:
                         "INSERT INTO v1_1_turn VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
                         "\0".join(key),
                     )
+        if self._recent is not None:
+            self._recent.update(entry.event.event_id for entry in entries)
+            self._recent.update(copies)
+            if len(self._recent) > _RECENT:
+                self._recent = None
+        if self.state is not None:
+            self.state = catalogue.fold(entries, self.state)
         insert = self._do_all
         insert("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         insert("INSERT INTO words (rowid, body) VALUES (?, ?)", words)
@@ -294,10 +321,14 @@ class Index:
 
     def has_id(self, event_id: str) -> bool:
         """Whether an event of this id is in the log."""
+        if self._recent is not None:
+            return event_id in self._recent
         return self._one("SELECT 1 FROM event WHERE id = ?", _stored_id(event_id)) is not None
 
     def has_copy_of(self, copy_keys: Sequence[str]) -> bool:
         """Whether one of these copy keys is a known turn's."""
+        if self._recent is not None:
+            return not self._recent.isdisjoint(copy_keys)
         return any(self._one("SELECT 1 FROM copy_key WHERE key = ?", key) is not None for key in copy_keys)
 
     def has_v1_1(self) -> bool:
@@ -316,9 +347,9 @@ class Index:
     def fold(self, log: EventLog, roots: Collection[str], *, end: int) -> State | None:
         """The fold of the log's first `end` bytes, resumed from the one that is stored here.
 
-        None when nothing is stored, or more than that was folded.
+        None when none is stored that fits.
         """
-        found = self._one("SELECT size, state FROM fold WHERE size <= ? ORDER BY size DESC LIMIT 1", end)
+        found = self._one("SELECT size, state FROM fold WHERE size <= ?", min(end, self.position.size))
         if found is None:
             return None
         try:
@@ -327,18 +358,10 @@ class Index:
             return None
         if state.version != catalogue.VERSION:
             return None
-        size = int(found[0])
-        if size == end:
+        if found[0] == end:
             return state
-        tail = (entry for entry in log.entries(size) if entry.offset < end)
+        tail = (entry for entry in log.entries(int(found[0])) if entry.offset < end)
         return catalogue.fold(visible(tail, roots), state)
-
-    def keep_fold(self, state: State) -> None:
-        """Store the fold of everything up to this index's position, in place of an earlier one."""
-        if self._one("SELECT size FROM fold") == (self.position.size,):
-            return
-        self._do("DELETE FROM fold")
-        self._do("INSERT INTO fold VALUES (?, ?)", self.position.size, msgspec.json.encode(state))
 
     # --- looking up ------------------------------------------------------------------------------------
 
