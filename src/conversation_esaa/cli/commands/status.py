@@ -40,7 +40,7 @@ def told(status: Status) -> str:
     lines = [
         f"workspace  {plain(status.workspace)}",
         f"log        {status.freshness.words().removeprefix('log ')}",
-        f"said       {many(turns, 'turn')}, last at {status.last_turn or '(nothing yet)'}",
+        f"said       {many(turns, 'turn')}{f', last at {status.last_turn}' if status.last_turn else ''}",
         f"curated    {curated}",
         f"objective  {inline(status.goal, limit=160) if status.goal else '(none: conversation-esaa goal TEXT)'}",
         f"on disk    {size:,} bytes in {many(len(status.files), 'file')}",

@@ -42,6 +42,11 @@ def run(args: Namespace, call: Call) -> int:
     )
     call.out.text(told_setup(established))
     call.out.text(told_sync(report))
+    if not any(agent.found for agent in report.agents):
+        call.out.text(
+            "\nNone of these agents has kept anything for this user. Where one keeps its sessions\n"
+            "elsewhere, name it: CLAUDE_CONFIG_DIR, CODEX_HOME, GROK_HOME, ANTIGRAVITY_HOME."
+        )
     call.out.text(
         f"\nThe next agent gets {plain(str(workspace.layout.read_model('handoff.md')))}\n"
         f"(about {handoff.tokens:,} tokens). Tell it to run `conversation-esaa handoff` first.\n"
