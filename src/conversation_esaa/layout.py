@@ -56,6 +56,11 @@ class Layout:
         return self.store / "run"
 
     @property
+    def unchanged(self) -> Path:
+        """Derived cache: what the last run that found nothing new depended on."""
+        return self.run / "unchanged"
+
+    @property
     def write_lock(self) -> Path:
         """Held by whoever writes to the log; the operating system releases it with its holder."""
         return self.run / "write.lock"

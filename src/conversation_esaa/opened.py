@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from conversation_esaa import __version__
 from conversation_esaa.agents import registry
+from conversation_esaa.capture import unchanged
 from conversation_esaa.capture.sync import Sources, SyncReport, sync
+from conversation_esaa.capture.unchanged import Witness
 from conversation_esaa.errors import ConversationError, LockTimeout, UnknownName, UsageError
 from conversation_esaa.establish import open_log, read_settings, settle_move
 from conversation_esaa.events import Head
 from conversation_esaa.ids import HUMAN, AgentId, EventId, agent_id
-from conversation_esaa.layout import Layout
+from conversation_esaa.layout import READ_MODELS, Layout
 from conversation_esaa.log.v1_1 import visible
 from conversation_esaa.lookup import IndexUnusable
 from conversation_esaa.machine import Machine, this_machine
@@ -23,6 +27,7 @@ from conversation_esaa.publish import differing, publish
 from conversation_esaa.reading import window as windows
 from conversation_esaa.reading.freshness import Freshness
 from conversation_esaa.reading.prefix import IndexedPrefix, Prefix
+from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -132,21 +137,49 @@ class Opened:
         session: Path | None = None,
         full: bool = False,
         wait_s: float | None = None,
+        answers: Callable[[SyncReport], tuple[str, str]] = lambda _: ("", ""),
     ) -> SyncReport:
         """Capture what the agents' logs have that this log has not, and renew the read models.
 
         agents    names, for example ("codex",); empty means all.
         session   one native log alone.
         full      look into every file again, whatever its stat says.
+        answers   how the caller says that nothing is new, as text and as JSON: kept, so that it can be said
+                  again without another look.
         """
         wait = self.lock_wait_s if wait_s is None else wait_s
+        witness = None if agents or session or full else self._witness()
         settle_move(self.layout, self.machine, wait_s=wait)
         try:
-            return self._synced(agents, session, full=full, wait=wait)
+            report = self._synced(agents, session, full=full, wait=wait, witness=witness)
         finally:
             self._close_index()
+        if witness and report.nothing_new and (record := witness.record(answers(report))):
+            with suppress(OSError):  # only a cache
+                replace_file(self.layout.unchanged, record)
+        return report
 
-    def _synced(self, agents: Sequence[str], session: Path | None, *, full: bool, wait: float) -> SyncReport:
+    def _witness(self) -> Witness:
+        """Takes down what a run depends on, beginning with our own files."""
+        layout = self.layout
+        began_ns = int(datetime.fromisoformat(self.machine.now()).timestamp() * 1e9)
+        witness = Witness(
+            root=str(self.root), home=str(self.machine.user_home), version=__version__, began_ns=began_ns
+        )
+        for path in (layout.config, layout.log, layout.sync_state, *map(layout.read_model, READ_MODELS)):
+            witness.content(str(path))
+        witness.kind(str(layout.index))
+        return witness
+
+    def _synced(
+        self,
+        agents: Sequence[str],
+        session: Path | None,
+        *,
+        full: bool,
+        wait: float,
+        witness: Witness | None,
+    ) -> SyncReport:
         report = sync(
             layout=self.layout,
             log=self.log,
@@ -158,6 +191,7 @@ class Opened:
             full=full,
             wait_s=wait,
             index=self._writable_index,
+            witness=witness,
         )
         if self._unpublished(report.head):
             self._renew(wait_s=wait)
@@ -300,9 +334,21 @@ class Opened:
         finally:
             lines.close()
 
+    def _is_unchanged(self) -> bool:
+        """Whether nothing that capture depends on changed since it last found nothing new."""
+        return unchanged.holds(
+            str(self.layout.unchanged),
+            root=str(self.root),
+            home=str(self.machine.user_home),
+            version=__version__,
+            environ=self.machine.environ,
+        )
+
     def _catch_up(self) -> tuple[bool, str]:
         if not self.catch_up:
             return False, "asked not to"
+        if self._is_unchanged():
+            return True, ""
         try:
             report = self.sync(wait_s=0)
         except LockTimeout:

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 import msgspec
 
 from conversation_esaa.agents.jsonl import Lines, decode_line, read_document, read_records
+from conversation_esaa.agents.listing import depends_on, is_file, listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
 from conversation_esaa.ids import AgentId
@@ -97,7 +98,7 @@ def unlisted(home: Path) -> dict[str, int]:
     unknown = [name for name in conversations if not typed.get(name) and not linked.get(name)]
     children = _children(conversations) if unknown else set()
     stored = {Path(os.path.realpath(folder)).name for folder in _folders(home / "brain")}
-    stored |= {path.stem for path in (home / "conversations").glob("*") if path.suffix in (".db", ".pb")}
+    stored |= {path.stem for path in _files(home / "conversations", "*") if path.suffix in (".db", ".pb")}
     counts = {
         "conversations of unknown workspace": len(set(unknown) - children),
         "conversations without a transcript": len(stored - set(conversations)),
@@ -232,7 +233,7 @@ def _conversations(home: Path) -> dict[str, Path]:
         real = Path(os.path.realpath(folder))  # a link may have any name
         for name in _TRANSCRIPTS:
             transcript = folder / _LOGS / name
-            if real not in seen and _is_file(transcript):
+            if real not in seen and is_file(transcript):
                 seen.add(real)
                 found[real.name] = transcript
     return found
@@ -252,7 +253,9 @@ def _workspaces(
             case {"conversationId": str(name), "workspace": str(place)} if name and place:
                 typed.setdefault(name, [_as_path(place)])
     linked: dict[str, list[str]] = {}
-    match read_document(home / "cache" / "conversation_metadata.json"):
+    described_in = home / "cache" / "conversation_metadata.json"
+    depends_on(described_in)
+    match read_document(described_in):
         case {"conversations": dict(described)}:
             for name, metadata in described.items():
                 match metadata:
@@ -268,7 +271,8 @@ def _workspaces(
 def _projects(logs: Path) -> dict[str, str]:
     """Conversation id → project id, as the diagnostics tell: the project named last before it began."""
     links: dict[str, str] = {}
-    for path in sorted(logs.glob("cli-*.log")):
+    for path in _files(logs, "cli-*.log"):
+        depends_on(path)
         try:
             with path.open("rb") as file:
                 text = file.read(_LOG_BYTES).decode("utf-8", "replace")
@@ -283,6 +287,7 @@ def _projects(logs: Path) -> dict[str, str]:
 
 
 def _folders_of_project(path: Path) -> list[str]:
+    depends_on(path)
     match read_document(path):
         case {"projectResources": {"resources": [*resources]}}:
             uris = [
@@ -308,6 +313,7 @@ def _children(conversations: Mapping[str, Path]) -> set[str]:
 
 def _records(path: Path, *, only: bytes = b"") -> Iterator[dict[str, Any]]:
     """The records of a side file; none when it cannot be read. `only` names bytes that their line has."""
+    depends_on(path)
     try:
         with path.open("rb") as file:
             if not only:
@@ -343,17 +349,15 @@ def _comparable(path: str) -> str:
 def _folders(parent: Path) -> list[Path]:
     """The directories in `parent`, sorted; empty when it is none, or went meanwhile."""
     try:
-        with os.scandir(parent) as found:
-            return sorted(parent / entry.name for entry in found if _is_folder(entry))
+        return sorted(parent / entry.name for entry in listed(parent) if _is_folder(entry))
     except OSError:
         return []
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # where we may not look
-        return False
+def _files(parent: Path, pattern: str) -> list[Path]:
+    """What is in `parent` under such a name, sorted."""
+    depends_on(parent)
+    return sorted(parent.glob(pattern))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -11,7 +11,6 @@ Format, versions, and how we know: docs/reference/agents/claude-code.md.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shlex
 from functools import lru_cache
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from conversation_esaa.agents.listing import listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -27,6 +27,7 @@ from conversation_esaa.timestamps import parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 NAME = AgentId("claude-code")
@@ -143,8 +144,7 @@ def _and_above(root: str) -> Iterator[str]:
 
 def _listed(directory: Path) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(directory) as entries:
-            return list(entries)
+        return listed(directory)
     except OSError:
         return []
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from conversation_esaa.agents.listing import listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.ids import AgentId
@@ -552,8 +553,7 @@ def _files(home: Path) -> Iterator[Path]:
             continue
         seen.add(real)
         try:
-            with os.scandir(path) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            entries = sorted(listed(path), key=lambda entry: entry.name)
         except NotADirectoryError:
             yield path  # a link to a file
             continue

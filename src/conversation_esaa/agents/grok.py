@@ -18,6 +18,7 @@ from urllib.parse import unquote
 import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
+from conversation_esaa.agents.listing import depends_on, is_file, listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
 from conversation_esaa.ids import AgentId
@@ -85,7 +86,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
         for session in sessions:
             real = Path(os.path.realpath(session))  # a link may have any name
             updates = session / "updates.jsonl"
-            if real.name in children or real in seen or not _is_file(updates):
+            if real.name in children or real in seen or not is_file(updates):
                 continue
             seen.add(real)
             found.append(SessionFile(path=updates, session_id=real.name, cwd=cwd))
@@ -95,7 +96,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 def unlisted(home: Path) -> dict[str, int]:
     """What is there and not read: reason → count. Costs a listing a folder."""
     without = sum(
-        not _is_file(session / "updates.jsonl") and _is_file(session / "chat_history.jsonl")
+        not is_file(session / "updates.jsonl") and is_file(session / "chat_history.jsonl")
         for folder in _folders(home / "sessions")
         for session in _folders(folder)
     )
@@ -267,6 +268,7 @@ def _moment(meta: dict[str, Any], record: dict[str, Any]) -> str:
 
 def _recorded_cwd(folder: Path) -> str:
     """The directory of the sessions in `folder`; "" when neither name nor `.cwd` file tells."""
+    depends_on(folder / ".cwd")
     try:
         return without_surrogates((folder / ".cwd").read_text("utf-8").strip())
     except (OSError, ValueError):
@@ -290,17 +292,9 @@ def _comparable(path: str) -> str:
 def _folders(parent: Path) -> list[Path]:
     """The directories in `parent`, sorted; empty when it is none, or went meanwhile."""
     try:
-        with os.scandir(parent) as found:
-            return sorted(parent / entry.name for entry in found if _is_folder(entry))
+        return sorted(parent / entry.name for entry in listed(parent) if _is_folder(entry))
     except OSError:
         return []
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # where we may not look
-        return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

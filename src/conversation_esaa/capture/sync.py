@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from conversation_esaa.agents import jsonl
+from conversation_esaa.agents import jsonl, listing
 from conversation_esaa.agents.registry import MODULES, agent, glancing, unlisted
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.capture import cursors
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from conversation_esaa.agents.registry import AgentModule, ReaderState, SessionFile
+    from conversation_esaa.capture.unchanged import Witness
     from conversation_esaa.layout import Layout
     from conversation_esaa.log.contract import EventLog, Recovered, Writer
     from conversation_esaa.settings import Settings
@@ -85,6 +86,12 @@ class SyncReport(msgspec.Struct, kw_only=True):
     recovered: str = ""  # what the log's recovery set aside
 
     @property
+    def nothing_new(self) -> bool:
+        """Whether no file had news, and nothing went wrong."""
+        silent = not any(report.read or report.problems or report.failed for report in self.agents)
+        return silent and not self.captured and not self.recovered
+
+    @property
     def partial(self) -> bool:
         """Whether a file or an agent could not be read. A bad line is reported, and hides only itself."""
         return any(
@@ -124,6 +131,7 @@ def sync(
     full: bool = False,
     wait_s: float = 10.0,
     index: Callable[[], Indexing | None] = lambda: None,
+    witness: Witness | None = None,
 ) -> SyncReport:
     """Capture what is new for the workspace of `layout`.
 
@@ -132,12 +140,13 @@ def sync(
     full      read every file again from its beginning, for a change that a stat cannot show.
     wait_s    how long to wait for the log's lock, each time it is needed.
     index     opens the log's index; asked only when something may be appended, with the lock held.
+    witness   takes down what finding nothing new depends on.
 
     Raises LockTimeout, and LogUnreadable when the log cannot be written; what was appended before stays
     appended, and the cursors of unfinished files are not moved. Costs a stat per session file when nothing
     is new, else the new bytes; without an index also one pass over the log to know what it has.
     """
-    run = _Run(layout, log, settings, sources, now, wait_s, index)
+    run = _Run(layout, log, settings, sources, now, wait_s, index, witness)
     chosen = [agent_id(name) for name in agents] or [
         name for name in MODULES if name not in set(map(agent_id, settings.capture.exclude_agents))
     ]
@@ -179,9 +188,15 @@ class _Run:
         now: Callable[[], str],
         wait_s: float,
         index: Callable[[], Indexing | None],
+        witness: Witness | None,
     ) -> None:
         self.layout, self.log, self.settings, self.sources = layout, log, settings, sources
-        self.now, self.wait_s, self.open_index = now, wait_s, index
+        self.now, self.wait_s, self.open_index, self.witness = now, wait_s, index, witness
+        self.environ = _Asked(sources.environ, witness) if witness else sources.environ
+        if witness:
+            for path in (str(layout.root), *settings.all_roots):  # what `roots_now` looks at
+                witness.kind(path)
+                witness.real(path)
         self.gate = workspace_gate(layout, settings)
         self.roots = roots_now(layout, settings)
         self.head = log.head()
@@ -207,11 +222,15 @@ class _Run:
         return state
 
     def sessions_with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[_Session]:
+        with listing.witnessed_by(self.witness):
+            return self._with_news(name, only=only, full=full)
+
+    def _with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[_Session]:
         report = self.reports.setdefault(name, AgentReport(agent=name, home=""))
         try:
             module = agent(name)
-            home = module.home(self.sources.environ, self.sources.user_home)
-            report.home, report.found = str(home), home.is_dir()
+            home = module.home(self.environ, self.sources.user_home)
+            report.home, report.found = str(home), listing.is_directory(home)
             found = list(module.session_files(home, self.roots))
         except ConversationError:
             raise
@@ -239,12 +258,15 @@ class _Run:
         self, module: AgentModule, file: SessionFile, report: AgentReport, *, again: bool
     ) -> _Session | None:
         try:
-            stat = Stat.of(file.path.stat())
+            looked = file.path.stat()
         except FileNotFoundError:
             return None  # the agent tidied up meanwhile
         except OSError as error:
             report.problems.append(FileProblem(str(file.path), _os_words(error)))
             return None
+        if self.witness:
+            self.witness.stat(str(file.path), looked)
+        stat = Stat.of(looked)
         cursor = self.state.sources.get(str(file.path))
         again = again or (cursor is not None and self._belongs_here_now(cursor))
         if cursor and cursor.stat == stat and not again:
@@ -482,6 +504,27 @@ class _Session:
         if self._complete:
             self.cursor.captured += self.met
             self.run.remember(self.file.path, self.cursor)
+
+
+class _Asked(Mapping[str, str]):
+    """The environment, and what was asked of it."""
+
+    def __init__(self, environ: Mapping[str, str], witness: Witness) -> None:
+        self._environ, self._witness = environ, witness
+
+    def __getitem__(self, name: str) -> str:
+        value = self._environ.get(name)
+        self._witness.variable(name, value)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        self._witness.trusted = False  # who walks through all of it may depend on any
+        return iter(self._environ)
+
+    def __len__(self) -> int:
+        return len(self._environ)
 
 
 def workspace_gate(layout: Layout, settings: Settings) -> Gate:

@@ -41,14 +41,12 @@ class Output:
     def text(self, text: str) -> None:
         """For people and agents; control characters come out visible. Silent under `--json`."""
         if not self.as_json:
-            self.write(terminal(text if text.endswith("\n") else f"{text}\n"))
+            self.write(as_text(text))
 
     def data(self, schema: str, value: Any) -> None:
         """For programs: `value` (a Struct or a dict) with its schema's name, one JSON object. Only `--json`."""
         if self.as_json:
-            fields = msgspec.to_builtins(value)
-            document = {"schema": f"conversation-esaa.{schema}/1", **fields}
-            self.write(_json(document, indent=2))
+            self.write(as_json(schema, value))
 
     def write(self, text: str) -> None:
         """Exactly `text`, at once. Raises AnswerLost; BrokenPipeError when nobody reads any more."""
@@ -84,6 +82,16 @@ class Output:
             return
         hint = f"\nhint:  {plain(error.hint)}" if error.hint else ""
         self.note(f"error: {plain(error.message)}{hint}")
+
+
+def as_text(text: str) -> str:
+    """An answer for people and agents, as `Output` writes it."""
+    return terminal(text if text.endswith("\n") else f"{text}\n")
+
+
+def as_json(schema: str, value: Any) -> str:
+    """An answer for programs, as `Output` writes it."""
+    return _json({"schema": f"conversation-esaa.{schema}/1", **msgspec.to_builtins(value)}, indent=2)
 
 
 def _json(document: Mapping[str, Any], *, indent: int | None = None) -> str:

@@ -108,6 +108,11 @@ def main(
         stdout.write(f"{PROG} {__version__}\n")
         return 0
     words = _modern(argv)
+    if _asks_only_for_news(words):
+        from conversation_esaa.cli import nothing_new
+
+        if nothing_new.told(machine, stdout, as_json="--json" in words):
+            return 0
     at = _command_position(words)
     if at is not None and words[at] == "help" and len(words) > at + 1:
         words = [*words[at + 1 :], "--help"]  # `help context` is `context --help`
@@ -125,6 +130,11 @@ def main(
         stdout=stdout,
         stderr=stderr,
     )
+
+
+def _asks_only_for_news(words: Sequence[str]) -> bool:
+    rest = sorted(word for word in words if word != "--json")
+    return rest in (["sync"], ["--once", "watch"])
 
 
 def _command_position(words: Sequence[str]) -> int | None:

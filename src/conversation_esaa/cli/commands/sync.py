@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conversation_esaa.cli.call import as_json, as_text
 from conversation_esaa.cli.words import many, plain
 
 if TYPE_CHECKING:
@@ -36,10 +37,15 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, call: Call) -> int:
     """Capture and tell."""
     session = Path(args.session).expanduser() if args.session else None
-    report = call.workspace.sync(agents=args.agent, session=session, full=args.full)
-    call.out.data("sync", {"partial": report.partial, **_fields(report)})
+    report = call.workspace.sync(agents=args.agent, session=session, full=args.full, answers=_answers)
+    call.out.data("sync", _document(report))
     call.out.text(told(report))
     return exit_code(report)
+
+
+def _answers(report: SyncReport) -> tuple[str, str]:
+    """What this command prints, as text and as JSON."""
+    return as_text(told(report)), as_json("sync", _document(report))
 
 
 def exit_code(report: SyncReport) -> int:
@@ -95,5 +101,6 @@ def _remarks(agent: AgentReport) -> list[str]:
     return lines
 
 
-def _fields(report: SyncReport) -> dict[str, object]:
-    return {name: getattr(report, name) for name in report.__struct_fields__}
+def _document(report: SyncReport) -> dict[str, object]:
+    fields = {name: getattr(report, name) for name in report.__struct_fields__}
+    return {"partial": report.partial, **fields}
