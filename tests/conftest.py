@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from builders.world import World
 from hypothesis import HealthCheck, settings
+
+from builders.world import World
 
 settings.register_profile(
     "default",

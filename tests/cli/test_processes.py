@@ -86,7 +86,8 @@ def test_a_full_disk_behind_the_output_is_said_once(talk, command):
 
 
 WAITING = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is started deaf to it
 sleep = time.sleep
 def told(seconds):
     print("waiting", flush=True)

@@ -73,7 +73,8 @@ def hidden_strings(paths: Iterable[Path], visible: str) -> set[str]:
 
     Names of places, sessions and versions are told by the log on purpose.
     """
-    found = set()
+    found: set[str] = set()
+    places: set[str] = set()
     visible = f"{visible}\n{' '.join(visible.split())}"  # summaries have blanks folded
     for path in paths:
         for line in path.read_bytes().splitlines():
@@ -81,12 +82,13 @@ def hidden_strings(paths: Iterable[Path], visible: str) -> set[str]:
                 record = json.loads(line)
             except ValueError:
                 continue
+            places.update(text for text in re.findall(r'"cwd":\s*"([^"]*)"', line.decode("utf-8", "replace")))
             for text in strings_in(record):
                 for piece in re.findall(r"[ -!#-\[\]-~]{40,}", text):
                     sample = piece[:80]
                     if sample not in visible and not re.fullmatch(r"[\w./~%:-]*", sample):
                         found.add(sample)
-    return found
+    return {sample for sample in found if not any(sample in place for place in places)}
 
 
 def strings_in(value: Any) -> Iterator[str]:
