@@ -19,7 +19,7 @@ NAME = "conversation_esaa"
 # except the words of the vocabulary and the parts of the workspace, which are one room each.
 VOCABULARY = {
     *("canonical", "errors", "events", "ids", "layout", "lookup", "masking", "masking_rules", "patterns"),
-    *("settings", "text", "timestamps", "turn"),
+    *("progress", "settings", "text", "timestamps", "turn"),
 }
 FLOOR = {"locate", "machine", "replace"}  # what the ends stand on: directories, the machine, one rename
 WORKSPACE = {"curated", "establish", "opened", "workspace"}

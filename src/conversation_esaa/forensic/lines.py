@@ -7,9 +7,13 @@ about them informs and nothing more.
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
-from operator import attrgetter
+from hashlib import sha256
+from operator import attrgetter, le
 from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from conversation_esaa.events import (
     TASK_STATUSES,
@@ -46,6 +50,8 @@ from conversation_esaa.timestamps import UNKNOWN, parse_utc
 from conversation_esaa.turn import Actor, MarkKind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from conversation_esaa.turn import Turn
 
 FAR_AHEAD = timedelta(days=1)
@@ -90,6 +96,13 @@ _STATUSES: dict[type[Recorded], tuple[str, ...]] = {
 }
 _ACTORS = frozenset(map(str, Actor))
 
+# A moment in the log's form, of a day that every month has.
+_IN_OUR_FORM = re.compile(
+    r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z",
+    re.ASCII,
+).fullmatch
+_encode = msgspec.json.Encoder().encode
+
 _CODE_OF_CHAIN = {
     "broken_hash": "chain.broken",
     "wrong_content": "chain.words",
@@ -108,8 +121,31 @@ class LineCheck:
     def __init__(self, findings: Findings, *, workspace_id: str) -> None:
         self._findings = findings
         self._workspace_id = workspace_id
-        self._recorded_at = ""
+        self.recorded_at = ""  # of the last line
         self._line_no = self._offset = 0  # of the line that is looked at
+
+    def are_plain(self, turns: Sequence[ConversationTurn]) -> bool:
+        """Whether there is nothing to say of a run of turns; asked in the cheapest way, column by column.
+
+        What is not plain is for `chained` to look at, and may turn out to be right all the same.
+        """
+        said, recorded = [turn.ts for turn in turns], [turn.recorded_at for turn in turns]
+        if (
+            {turn.v for turn in turns} != {VERSION}
+            or {turn.workspace_id for turn in turns} != {self._workspace_id}
+            or not {turn.actor for turn in turns} <= _ACTORS
+            or {turn.topic_ids for turn in turns} != {()}
+            or not all(turn.source and turn.agent_id and turn.source_ref and turn.text for turn in turns)
+            or recorded != sorted(recorded)
+            or recorded[0] < self.recorded_at
+            or not all(map(le, said, recorded))
+            or not all(map(_IN_OUR_FORM, {*said, *recorded}))
+        ):
+            return False
+        identities = [
+            _encode(("turn", turn.source, turn.source_ref)) for turn in turns
+        ]  # see ids.turn_event_id
+        return [sha256(each).hexdigest() for each in identities] == [turn.event_id for turn in turns]
 
     def chained(self, line_no: int, entry: Entry, found: list[chain.Finding]) -> bool:
         """All about a line of the chain; whether it is damaged.
@@ -177,15 +213,15 @@ class LineCheck:
         if not event.ts:
             tell("event.time_form", "a line of the older tool without a time that can be read", info=True)
 
-    def rewriting(self, line_no: int, entry: Entry, previous: bytes) -> None:
+    def rewriting(self, line_no: int, entry: Entry, previous: Callable[[], bytes]) -> None:
         """Whether a line that the chain found intact is, byte for byte, what the writer makes of its values.
 
-        previous   the hash before it.
+        previous   gives the hash before it; rarely asked.
         """
         event = entry.event
         if event.v > VERSION or isinstance(event, UnknownEvent):
             return
-        if _rewritten(entry, previous) == entry.line:
+        if chain.spelled(event) == entry.line or _rewritten(entry, previous()) == entry.line:
             return
         self._line_no, self._offset = line_no, entry.offset
         if _is_strict(entry.line):
@@ -198,7 +234,7 @@ class LineCheck:
     def _times(self, event: Recorded) -> None:
         ts, recorded_at = event.ts, event.recorded_at
         odd = [] if _is_ours(ts) else ["ts"]
-        seen = recorded_at != UNKNOWN and recorded_at == self._recorded_at  # lines of one append share it
+        seen = recorded_at != UNKNOWN and recorded_at == self.recorded_at  # lines of one append share it
         if not seen and not _is_ours(recorded_at):
             odd.append("recorded_at")
         if odd:
@@ -211,12 +247,12 @@ class LineCheck:
                 "event.time_ahead",
                 f"{_what(event)} said to have happened more than a day after it was recorded",
             )
-        if recorded_at < self._recorded_at:
+        if recorded_at < self.recorded_at:
             self._tell(
                 "event.recorded_back",
                 "recorded earlier than the line before it: the machine's clock went back",
             )
-        self._recorded_at = recorded_at
+        self.recorded_at = recorded_at
 
     def _tell(self, code: str, message: str, *, info: bool = False) -> None:
         self._findings.tell(

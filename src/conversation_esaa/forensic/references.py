@@ -32,7 +32,7 @@ from conversation_esaa.projections import decisions, tasks, topics
 from conversation_esaa.projections.tasks import is_open
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Container, Iterable
 
     from conversation_esaa.ids import DecisionId, EventId, TaskId, TopicId
     from conversation_esaa.projections.decisions import Decision
@@ -48,9 +48,7 @@ class ReferenceCheck:
     Memory: as the states of decisions, tasks and topics.
     """
 
-    def __init__(
-        self, findings: Findings, *, known: Collection[EventId], hidden: Collection[EventId]
-    ) -> None:
+    def __init__(self, findings: Findings, *, known: Container[EventId], hidden: Container[EventId]) -> None:
         self._findings, self._known, self._hidden = findings, known, hidden
         self._decisions: dict[DecisionId, Decision] = {}
         self._tasks: dict[TaskId, Task] = {}

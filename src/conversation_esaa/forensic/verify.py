@@ -7,19 +7,22 @@ feeds all checks and the fold that the read models are compared with. Nothing st
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, cast
 
 from conversation_esaa.errors import ConversationError, LogUnreadable, NoWorkspace
-from conversation_esaa.events import VERSION, Entry, Head, Recorded, Unreadable
-from conversation_esaa.forensic.findings import Findings, Severity, VerifyReport, named, report
+from conversation_esaa.events import VERSION, ConversationTurn, Entry, Head, Recorded, Unreadable
+from conversation_esaa.forensic.findings import Findings, VerifyReport, report
 from conversation_esaa.forensic.lines import LineCheck
+from conversation_esaa.forensic.met import MetIds
 from conversation_esaa.forensic.read_models import ReadModels
 from conversation_esaa.forensic.references import ReferenceCheck
 from conversation_esaa.forensic.store import check_cache, check_store
-from conversation_esaa.log.chain import Checker
+from conversation_esaa.log.chain import Checker, spelled
 from conversation_esaa.log.contract import PositionLost
 from conversation_esaa.log.reader import FOREIGN
-from conversation_esaa.log.v1_1 import Visibility, visible
+from conversation_esaa.log.v1_1 import Sight
+from conversation_esaa.progress import unheard
 from conversation_esaa.projections import catalogue
 
 if TYPE_CHECKING:
@@ -28,10 +31,14 @@ if TYPE_CHECKING:
     from conversation_esaa.ids import EventId
     from conversation_esaa.layout import Layout
     from conversation_esaa.log.contract import EventLog
+    from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import Resume
     from conversation_esaa.settings import Settings
 
 __all__ = ["VerifyReport", "verify"]
+
+BATCH = 64  # lines checked at once: enough to spare steps, few enough to stay in the processor's cache
+TELL_EVERY = 4_000_000  # bytes of the log between two words on progress: some hundredths of a second
 
 
 def verify(
@@ -43,6 +50,7 @@ def verify(
     resume: Resume,
     deep: bool = False,
     config_problem: ConversationError | None = None,
+    progress: Progress = unheard,
 ) -> VerifyReport:
     """Everything that is wrong with the workspace of `layout`.
 
@@ -50,9 +58,10 @@ def verify(
     resume           the shell command that takes a session up again, as the read models print it.
     deep             also write each line anew from its values and compare the bytes.
     config_problem   why config.toml could not be read; `settings` is then `Settings.unset`.
+    progress         told how many bytes of the log were read.
 
-    Raises nothing for what it finds. Costs one pass over the log; memory grows by about 200 bytes an event,
-    for the ids.
+    Raises nothing for what it finds. Costs one pass over the log, and a second one where ids are there
+    twice; memory grows by about 70 bytes an event, for the ids.
     """
     findings = Findings()
     if config_problem is not None:
@@ -60,11 +69,11 @@ def verify(
         code = "config.missing" if missing else "config.invalid"
         findings.tell(code, config_problem.message, file=layout.config.name)
     check_store(findings, layout, settings)
-    run = _Run(findings, log, settings, ReadModels(layout), deep=deep)
+    run = _Run(findings, log, settings, ReadModels(layout), roots=roots, deep=deep, progress=progress)
     if not os.path.lexists(layout.log):
         findings.tell("log.missing", "is not there")
     try:
-        run.read(roots, resume)
+        run.read(resume)
     except PositionLost:
         findings.tell("log.changed", "became shorter while it was read")
     except LogUnreadable as error:
@@ -87,27 +96,37 @@ class _Run:
     """The pass over the log."""
 
     def __init__(
-        self, findings: Findings, log: EventLog, settings: Settings, read_models: ReadModels, *, deep: bool
+        self,
+        findings: Findings,
+        log: EventLog,
+        settings: Settings,
+        read_models: ReadModels,
+        *,
+        roots: Collection[str],
+        deep: bool,
+        progress: Progress,
     ) -> None:
         self.findings, self.log, self.read_models, self.deep = findings, log, read_models, deep
         self.chain = Checker(log.prefix_digest)
         self.lines = LineCheck(findings, workspace_id=settings.workspace_id)
-        self.visibility = Visibility()
+        self.sight = Sight(roots)
+        self.progress = progress
         self.head = Head()
         self.events = self.older = 0
         self.empty = True  # no line at all
         self.hashes: dict[int, str] = {}  # of the lines that read models name
+        self._met = MetIds()
+        self._hidden: set[EventId] = set()
+        self._references = ReferenceCheck(findings, known=self._met, hidden=self._hidden)
         self._last: Recorded | None = None  # of the chained lines
         self._end = 0  # behind the last line read
-        self._line_no = 0
-        self._ids: dict[EventId, int] = {}  # with the number of the line that has it first
-        self._hidden: set[EventId] = set()
 
-    def read(self, roots: Collection[str], resume: Resume) -> None:
+    def read(self, resume: Resume) -> None:
         """All checks that need the log. Raises LogUnreadable and PositionLost."""
         before = self.log.head()
         torn = self.log.unfinished()
-        state = catalogue.fold(self._referring(visible(self._checked(), roots, self.visibility)))
+        state = catalogue.fold(self._checked(before.size))
+        self._met.tell_doubles(self.findings, self.log, end=self._end)
         if self._last is not None:
             self.head = Head(seq=self._last.seq, hash=self._last.hash, size=self._end)
         else:
@@ -125,79 +144,92 @@ class _Run:
             self.empty = False
         self.read_models.check(self.findings, state, self.head, hashes=self.hashes, resume=resume)
 
-    def _checked(self) -> Iterator[Entry | Unreadable]:
-        """Every line in order, looked at before it is handed on."""
-        for line_no, item in self.log.numbered():
-            self._line_no, self.empty = line_no, False
+    def _checked(self, size: int) -> Iterator[Entry]:
+        """The lines that readers show, in order. Every line is looked at before it is handed on."""
+        lines = self.log.numbered()
+        told_at = 0
+        while batch := list(islice(lines, BATCH)):
+            for are_turns, run in groupby(batch, _is_turn):
+                some = list(run)
+                yield from self._turns(some) if are_turns else self._one_by_one(some)
+            if self._end >= told_at:
+                self.progress("checking the log", self._end, size)
+                told_at = self._end + TELL_EVERY
+        self.empty = not self._end
+
+    def _turns(self, run: list[tuple[int, Entry | Unreadable]]) -> Iterable[Entry]:
+        """Turns that follow each other: checked as a whole, and closely where that says nothing."""
+        entries = cast("list[Entry]", [item for _, item in run])
+        turns = cast("list[ConversationTurn]", [entry.event for entry in entries])
+        as_written = not self.deep or [entry.line for entry in entries] == [spelled(turn) for turn in turns]
+        if not (as_written and self.lines.are_plain(turns) and self.chain.see_sealed(entries)):
+            return self._one_by_one(run)
+        self.lines.recorded_at = turns[-1].recorded_at
+        self._met.take_in([turn.event_id for turn in turns])
+        self._last, self._end = turns[-1], entries[-1].offset + len(entries[-1].line) + 1
+        self.events += len(turns)
+        for seq in self.read_models.stated & {*range(turns[0].seq, turns[-1].seq + 1)}:
+            self.hashes[seq] = turns[seq - turns[0].seq].hash
+        return entries
+
+    def _one_by_one(self, run: list[tuple[int, Entry | Unreadable]]) -> Iterator[Entry]:
+        for line_no, item in run:
             if isinstance(item, Unreadable):
-                self.chain.see(line_no, item)
-                self._end = item.offset + item.length + 1
-                code = "log.older_tool_line" if item.reason == FOREIGN else "log.unreadable_line"
-                self.findings.tell(code, item.reason, line_no=line_no, offset=item.offset)
-                yield item
+                self._unreadable(line_no, item)
                 continue
             self.events += 1
             self._end = item.offset + len(item.line) + 1
-            if item.event.v < VERSION:
-                yield from self._of_the_older_tool(line_no, item)
-            else:
+            if item.event.v >= VERSION:
                 self._of_this_version(line_no, item)
-                yield item
+            elif not self._of_the_older_tool(line_no, item):
+                continue
+            self._references.see(line_no, item)
+            yield item
+
+    def _unreadable(self, line_no: int, item: Unreadable) -> None:
+        self.chain.see(line_no, item)
+        self._end = item.offset + item.length + 1
+        code = "log.older_tool_line" if item.reason == FOREIGN else "log.unreadable_line"
+        self.findings.tell(code, item.reason, line_no=line_no, offset=item.offset)
 
     def _of_this_version(self, line_no: int, entry: Entry) -> None:
         event, previous = entry.event, self.chain.previous
-        found = self.chain.see(line_no, entry)
-        self._last = event
-        damaged = self.lines.chained(line_no, entry, found)
+        damaged = self.lines.chained(line_no, entry, self.chain.see(line_no, entry))
         if self.deep and not damaged:
-            self.lines.rewriting(line_no, entry, previous or self.log.prefix_digest(entry.offset))
+            self.lines.rewriting(line_no, entry, lambda: previous or self.log.prefix_digest(entry.offset))
+        self._last = event
         if event.seq in self.read_models.stated:
             self.hashes[event.seq] = event.hash
-        self._known(line_no, entry)
+        if event.event_id:
+            self._met.is_new(event.event_id)
 
-    def _of_the_older_tool(self, line_no: int, entry: Entry) -> Iterator[Entry]:
+    def _of_the_older_tool(self, line_no: int, entry: Entry) -> bool:
+        """Whether readers show it."""
+        event = entry.event
         self.older += 1
         self.lines.of_the_older_tool(line_no, entry)
-        self._known(line_no, entry)
-        foreign, shadowed = self.visibility.foreign, self.visibility.shadowed
-        yield entry
-        # By now `visible` has judged it, by the rule that all readers go by.
-        if self.visibility.foreign > foreign:
+        is_first = bool(event.event_id) and self._met.is_new(event.event_id)
+        foreign = self.sight.counted.foreign
+        if self.sight.shows(event):
+            return True
+        if self.sight.counted.foreign > foreign:
             self.findings.tell(
                 "workspace.foreign_root",
                 "a line of another workspace; it is kept and never shown",
                 line_no=line_no,
                 offset=entry.offset,
             )
-        elif self.visibility.shadowed > shadowed:
+        else:
             self.findings.tell(
                 "event.repeated",
                 "repeats a native record that an earlier line has; it is kept and shown once",
                 line_no=line_no,
                 offset=entry.offset,
             )
-        else:
-            return
-        if self._ids.get(entry.event.event_id) == line_no:
-            self._hidden.add(entry.event.event_id)
+        if is_first:
+            self._hidden.add(event.event_id)
+        return False
 
-    def _known(self, line_no: int, entry: Entry) -> None:
-        event = entry.event
-        if not event.event_id:
-            return
-        first = self._ids.setdefault(event.event_id, line_no)
-        if first != line_no:
-            self.findings.tell(
-                "identity.duplicate",
-                f"has the event_id {named(event.event_id, length=12)} of line {first}",
-                line_no=line_no,
-                offset=entry.offset,
-                severity=None if event.v >= VERSION else Severity.INFO,
-            )
 
-    def _referring(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """The visible lines, the names in them checked."""
-        references = ReferenceCheck(self.findings, known=self._ids, hidden=self._hidden)
-        for entry in entries:
-            references.see(self._line_no, entry)
-            yield entry
+def _is_turn(numbered: tuple[int, Entry | Unreadable]) -> bool:
+    return isinstance(item := numbered[1], Entry) and type(item.event) is ConversationTurn

@@ -16,6 +16,8 @@ from __future__ import annotations
 import hashlib
 import json
 from binascii import unhexlify
+from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,7 +27,7 @@ from conversation_esaa.events import VERSION, Entry, UnknownEvent, Unreadable, e
 from conversation_esaa.log.codec import HASH_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from conversation_esaa.events import Recorded
@@ -114,6 +116,24 @@ class Checker:
         self._unreadable = False
         return found
 
+    def see_sealed(self, entries: Sequence[Entry]) -> bool:
+        """Take in a run of lines with words at once, when each stands as `seal` writes it.
+
+        False when there is anything to say of one of them, or when that can't be told so cheaply: then none
+        is taken in, and `see` says more.
+        """
+        events = [entry.event for entry in entries]
+        if self.previous is None or events[0].v < VERSION:
+            return False
+        if [event.seq for event in events] != [*range(self.seq + 1, self.seq + 1 + len(events))]:
+            return False
+        if not are_sealed([entry.line for entry in entries], events, self.previous):
+            return False
+        self.previous, self.seq = bytes.fromhex(events[-1].hash), events[-1].seq
+        self.chained += len(events)
+        self._unreadable = False
+        return True
+
     def _findings(
         self, line_no: int, item: Entry, *, linked: bool | None, content: bool | None, expected: int
     ) -> list[Finding]:
@@ -163,6 +183,37 @@ def examine(line: bytes, event: Recorded, previous: bytes) -> tuple[bool | None,
     return _examine_patiently(line, event, previous)
 
 
+def are_sealed(lines: Sequence[bytes], events: Sequence[Recorded], previous: bytes) -> bool:
+    """Whether lines with words continue `previous` and each other, each standing as `seal` writes it.
+
+    False also where it takes a closer look to tell. Done column by column: most of what a check costs beyond
+    its two digests are the steps between them.
+    """
+    hashes = [event.hash for event in events]
+    links = [previous, *map(bytes.fromhex, hashes)]
+    ends = [line.find(_HASH_KEY) for line in lines]  # of the leaf
+    leaves = [
+        _sha256(link + line[:end] + b"}").hexdigest()
+        for link, line, end in zip(links, lines, ends, strict=False)
+    ]
+    if leaves != hashes:
+        return False
+    salts = [event.salt for event in events]
+    if (together := "".join(salts)).lower() != together:
+        return False
+    heads = [line[end + _SALT_AFTER : end + _WORDS_AFTER] for line, end in zip(lines, ends, strict=True)]
+    if heads != [b'","salt":"%b",' % salt.encode() for salt in salts]:
+        return False
+    try:
+        words = [
+            _sha256(unhexlify(salt) + b"{" + line[end + _WORDS_AFTER :]).hexdigest()
+            for salt, line, end in zip(salts, lines, ends, strict=True)
+        ]
+    except ValueError:  # no hex digits
+        return False
+    return words == [event.content_digest for event in events]
+
+
 def continues(line: bytes, event: Recorded, previous: bytes) -> bool:
     """Whether a whole line may be kept as the next one: not shown to be other than it was written."""
     linked, content = examine(line, event, previous)
@@ -204,6 +255,29 @@ def seal(
     if content:
         return b'%b,"salt":"%b",%b' % (line, salt.hex().encode(), words[1:]), link.digest()
     return line + b"}", link.digest()
+
+
+def spelled(event: Recorded) -> bytes:
+    """The line that the writer makes of the values of a chained event; no second decoding, no hashing.
+
+    Not that of a line with keys that the event's type does not know, nor with defaults that it states.
+    """
+    return _spelling(type(event))(event)
+
+
+@cache  # made when it is needed: few commands check a log
+def _spelling(kind: type[Recorded]) -> Callable[[Recorded], bytes]:
+    """Encodes by way of a twin of `kind` whose fields stand in the order of a line's keys."""
+    defaults = {field.name: field.default for field in msgspec.structs.fields(kind)}
+    content = kind.CONTENT & defaults.keys()
+    keys = [*sorted({*defaults, "event"} - content - {"hash", "salt"}), "hash", "salt", *sorted(content)]
+    twin = msgspec.defstruct(
+        f"{kind.__name__}Line", [(key, Any, defaults.get(key)) for key in keys], omit_defaults=True, gc=False
+    )
+    in_order = itemgetter(*map([*defaults, "event"].index, keys))
+    name = (kind.__struct_config__.tag,)
+    values, encode = msgspec.structs.astuple, msgspec.json.Encoder().encode
+    return lambda event: encode(twin(*in_order(values(event) + name)))
 
 
 def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[bool, bool | None]:

@@ -81,25 +81,34 @@ def visible(
     earlier one has; unreadable lines. Lines of this version pass: capture let only ours in.
     Memory: one tuple per v1.1 turn.
     """
-    counted = visibility if visibility is not None else Visibility()
-    ours = {_comparable(root) for root in roots}
-    seen: set[tuple[str, str, int, str]] = set()
+    sight = Sight(roots, visibility)
     for entry in entries:
         if isinstance(entry, Unreadable):
-            counted.unreadable += 1
-            continue
-        event = entry.event
-        if event.v == 1:
-            if event.workspace_root and _comparable(event.workspace_root) not in ours:
-                counted.foreign += 1
-                continue
-            identity = _native_identity(event)
-            if identity in seen:
-                counted.shadowed += 1
-                continue
-            if identity:
-                seen.add(identity)
-        yield entry
+            sight.counted.unreadable += 1
+        elif entry.event.v > 1 or sight.shows(entry.event):
+            yield entry
+
+
+class Sight:
+    """The rule of `visible`, for whoever asks line by line: every v1.1 line in log order, each once."""
+
+    def __init__(self, roots: Collection[str], visibility: Visibility | None = None) -> None:
+        self.counted = visibility if visibility is not None else Visibility()
+        self._ours = {_comparable(root) for root in roots}
+        self._seen: set[tuple[str, str, int, str]] = set()
+
+    def shows(self, event: Recorded) -> bool:
+        """Whether readers show this v1.1 event; what they don't is counted."""
+        if event.workspace_root and _comparable(event.workspace_root) not in self._ours:
+            self.counted.foreign += 1
+            return False
+        identity = _native_identity(event)
+        if identity in self._seen:
+            self.counted.shadowed += 1
+            return False
+        if identity:
+            self._seen.add(identity)
+        return True
 
 
 def v1_1_turn_keys(entry: Entry) -> TurnKey | None:

@@ -170,8 +170,7 @@ class Listener:
 
     def hear(self, event: Recorded) -> None:
         """One event forward."""
-        kind = type(event)
-        name = _NAMES.get(kind) or event_name(event)
+        name = _NAMES.get(type(event)) or event_name(event)
         self._counts[name] = self._counts.get(name, 0) + 1
         ts, recorded_at = event.ts, event.recorded_at
         if recorded_at and recorded_at < ts:
@@ -211,25 +210,22 @@ class _Voice:
         self.sessions = {known: _Session.thawed(session) for known, session in start.sessions.items()}
 
     def hear(self, event: FromSource, ts: str) -> None:
-        if self.agent == UNNAMED:
-            self.count(event)
-            return  # whether anything was answered cannot be told without a session
-        session = self.sessions.get(event.source_session_id)
-        if session is None:
-            session = self.opened(event.source_session_id)
-        session.hear(event, ts)
-        self.count(event)
-        if len(self.sessions) > SESSIONS_KEPT:
-            oldest = min(self.sessions.values(), key=_recency)
-            self.session_turns[oldest.session_id] = oldest.turns
-            del self.sessions[oldest.session_id]
-
-    def count(self, event: FromSource) -> None:
         if isinstance(event, ConversationTurn):
             if event.actor == "user":
                 self.user_turns += 1
             elif event.actor == "assistant":
                 self.assistant_turns += 1
+        if self.agent == UNNAMED:
+            return  # whether anything was answered cannot be told without a session
+        session = self.sessions.get(event.source_session_id)
+        if session is not None:
+            session.hear(event, ts)
+            return
+        self.opened(event.source_session_id).hear(event, ts)
+        if len(self.sessions) > SESSIONS_KEPT:
+            oldest = min(self.sessions.values(), key=_recency)
+            self.session_turns[oldest.session_id] = oldest.turns
+            del self.sessions[oldest.session_id]
 
     def opened(self, session_id: str) -> _Session:
         session = self.sessions[session_id] = _Session(session_id)
@@ -303,10 +299,10 @@ class _Session:
         if isinstance(event, ConversationTurn):
             self.turns += 1
             self.ended = False
-            if event.actor == "user":
-                self.request = _said(self.request, event, ts)
-            elif event.actor == "assistant":
+            if event.actor == "assistant":
                 self.answer = _said(self.answer, event, ts)
+            elif event.actor == "user":
+                self.request = _said(self.request, event, ts)
         elif isinstance(event, SessionStarted):
             self.forked_from = event.forked_from or self.forked_from
         elif isinstance(event, SessionEnded):
@@ -335,24 +331,28 @@ class _Session:
         )
 
 
-class _Message:
-    __slots__ = ("characters", "event_id", "fresh", "message_ref", "parts", "seq", "ts")
+class _Message(msgspec.Struct):
+    """A Struct, for one is made for nearly every turn, and that is the cheapest way to make one."""
 
-    def __init__(self, seq: int, event_id: EventId, ts: str, message_ref: str) -> None:
-        self.seq = seq
-        self.event_id = event_id
-        self.ts = ts
-        self.message_ref = message_ref
-        self.parts: list[str] = []  # of an earlier fold, masked and cut
-        self.fresh: list[str] = []  # of this fold, verbatim
-        self.characters = 0
+    seq: int
+    event_id: EventId
+    ts: str
+    message_ref: str
+    parts: list[str]  # of an earlier fold, masked and cut
+    fresh: list[str]  # of this fold, verbatim
+    characters: int
 
     @classmethod
     def thawed(cls, message: Message) -> Self:
-        thawed = cls(message.seq, message.event_id, message.ts, message.message_ref)
-        thawed.parts = list(message.parts)
-        thawed.characters = message.characters
-        return thawed
+        return cls(
+            message.seq,
+            message.event_id,
+            message.ts,
+            message.message_ref,
+            list(message.parts),
+            [],
+            message.characters,
+        )
 
     def add(self, text: str) -> None:
         self.characters += len(text)
@@ -376,7 +376,7 @@ def _said(before: _Message | None, event: ConversationTurn, ts: str) -> _Message
     text = without_injected(event.text)  # normally capture did this; here it would feed on itself
     if not text and event.text:
         return before  # our own handoff and nothing else
-    if before is None or not event.message_ref or before.message_ref != event.message_ref:
-        before = _Message(event.seq, event.event_id, ts, event.message_ref)
-    before.add(text)
-    return before
+    if before is not None and event.message_ref and before.message_ref == event.message_ref:
+        before.add(text)
+        return before
+    return _Message(event.seq, event.event_id, ts, event.message_ref, [], [text], len(text))
