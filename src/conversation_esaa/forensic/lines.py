@@ -45,6 +45,7 @@ from conversation_esaa.events import (
 from conversation_esaa.forensic.findings import Findings, Severity, named
 from conversation_esaa.ids import digest_of, turn_event_id
 from conversation_esaa.log import chain
+from conversation_esaa.log.written import spelled
 from conversation_esaa.projections.tasks import CLOSED
 from conversation_esaa.timestamps import UNKNOWN, parse_utc
 from conversation_esaa.turn import Actor, MarkKind
@@ -221,7 +222,7 @@ class LineCheck:
         event = entry.event
         if event.v > VERSION or isinstance(event, UnknownEvent):
             return
-        if chain.spelled(event) == entry.line or _rewritten(entry, previous()) == entry.line:
+        if spelled(event) == entry.line or _rewritten(entry, previous()) == entry.line:
             return
         self._line_no, self._offset = line_no, entry.offset
         if _is_strict(entry.line):

@@ -1,7 +1,7 @@
 """Names that events use: each must have been given before, and may be used as its state allows.
 
-Runs over the lines that readers show, in log order, and keeps the states of decisions, tasks and topics as
-the read models do. Curation refuses all of this under the log's lock, so a finding about a line of this
+Runs over the lines that readers show, in log order, each before the fold of the read models takes it in, and
+looks at what that fold knows of decisions, tasks and topics. Curation refuses all of this under the log's lock, so a finding about a line of this
 version says that another program wrote it, or that a line before it is lost.
 """
 
@@ -28,16 +28,14 @@ from conversation_esaa.events import (
     TopicEventUnlinked,
 )
 from conversation_esaa.forensic.findings import Findings, Severity, named
-from conversation_esaa.projections import decisions, tasks, topics
+from conversation_esaa.projections import decisions
 from conversation_esaa.projections.tasks import is_open
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable
 
     from conversation_esaa.ids import DecisionId, EventId, TaskId, TopicId
-    from conversation_esaa.projections.decisions import Decision
-    from conversation_esaa.projections.tasks import Task
-    from conversation_esaa.projections.topics import Topic
+    from conversation_esaa.projections.catalogue import Folding
 
 
 class ReferenceCheck:
@@ -45,14 +43,19 @@ class ReferenceCheck:
 
     known    ids of all lines so far, this one included; filled by the caller.
     hidden   of these, the ids of lines that no reader shows.
-    Memory: as the states of decisions, tasks and topics.
+    before   the fold of all visible lines before; fed by the caller.
     """
 
-    def __init__(self, findings: Findings, *, known: Container[EventId], hidden: Container[EventId]) -> None:
+    def __init__(
+        self,
+        findings: Findings,
+        *,
+        known: Container[EventId],
+        hidden: Container[EventId],
+        before: Folding,
+    ) -> None:
         self._findings, self._known, self._hidden = findings, known, hidden
-        self._decisions: dict[DecisionId, Decision] = {}
-        self._tasks: dict[TaskId, Task] = {}
-        self._topics: dict[TopicId, Topic] = {}
+        self._decisions, self._tasks, self._topics = before.decisions, before.tasks, before.topics
         self._line_no = self._offset = 0  # of the line that is looked at
         self._severity: Severity | None = None
 
@@ -80,9 +83,6 @@ class ReferenceCheck:
                 self._topic(event)
             case _:
                 return
-        decisions.apply(self._decisions, event)
-        tasks.apply(self._tasks, event)
-        topics.apply(self._topics, event)
 
     def _ended(self, event: DecisionSuperseded | DecisionRetracted) -> None:
         wanted = [event.decision_id]

@@ -11,23 +11,25 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, cast
 
 from conversation_esaa.errors import ConversationError, LogUnreadable, NoWorkspace
-from conversation_esaa.events import VERSION, ConversationTurn, Entry, Head, Recorded, Unreadable
+from conversation_esaa.events import VERSION, Head, Unreadable
 from conversation_esaa.forensic.findings import Findings, VerifyReport, report
 from conversation_esaa.forensic.lines import LineCheck
 from conversation_esaa.forensic.met import MetIds
 from conversation_esaa.forensic.read_models import ReadModels
 from conversation_esaa.forensic.references import ReferenceCheck
 from conversation_esaa.forensic.store import check_cache, check_store
-from conversation_esaa.log.chain import Checker, spelled
+from conversation_esaa.log.chain import Checker
 from conversation_esaa.log.contract import PositionLost
-from conversation_esaa.log.reader import FOREIGN
+from conversation_esaa.log.reader import FOREIGN, Apart
 from conversation_esaa.log.v1_1 import Sight
+from conversation_esaa.log.written import turns_in
 from conversation_esaa.progress import unheard
-from conversation_esaa.projections import catalogue
+from conversation_esaa.projections.catalogue import Folding
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection
 
+    from conversation_esaa.events import ConversationTurn, Entry, Recorded
     from conversation_esaa.ids import EventId
     from conversation_esaa.layout import Layout
     from conversation_esaa.log.contract import EventLog
@@ -109,7 +111,9 @@ class _Run:
         self.findings, self.log, self.read_models, self.deep = findings, log, read_models, deep
         self.chain = Checker(log.prefix_digest)
         self.lines = LineCheck(findings, workspace_id=settings.workspace_id)
+        self.apart = Apart()
         self.sight = Sight(roots)
+        self.folding = Folding()
         self.progress = progress
         self.head = Head()
         self.events = self.older = 0
@@ -117,7 +121,7 @@ class _Run:
         self.hashes: dict[int, str] = {}  # of the lines that read models name
         self._met = MetIds()
         self._hidden: set[EventId] = set()
-        self._references = ReferenceCheck(findings, known=self._met, hidden=self._hidden)
+        self._references = ReferenceCheck(findings, known=self._met, hidden=self._hidden, before=self.folding)
         self._last: Recorded | None = None  # of the chained lines
         self._end = 0  # behind the last line read
 
@@ -125,7 +129,7 @@ class _Run:
         """All checks that need the log. Raises LogUnreadable and PositionLost."""
         before = self.log.head()
         torn = self.log.unfinished()
-        state = catalogue.fold(self._checked(before.size))
+        self._check(before.size)
         self._met.tell_doubles(self.findings, self.log, end=self._end)
         if self._last is not None:
             self.head = Head(seq=self._last.seq, hash=self._last.hash, size=self._end)
@@ -142,49 +146,60 @@ class _Run:
                 offset=before.size,
             )
             self.empty = False
-        self.read_models.check(self.findings, state, self.head, hashes=self.hashes, resume=resume)
+        self.read_models.check(
+            self.findings, self.folding.state(), self.head, hashes=self.hashes, resume=resume
+        )
 
-    def _checked(self, size: int) -> Iterator[Entry]:
-        """The lines that readers show, in order. Every line is looked at before it is handed on."""
-        lines = self.log.numbered()
-        told_at = 0
+    def _check(self, size: int) -> None:
+        """Look at every line, and fold those that readers show."""
+        lines, line_no, told_at = self.log.lines(), 0, 0
         while batch := list(islice(lines, BATCH)):
-            for are_turns, run in groupby(batch, _is_turn):
+            turns = turns_in([line for _, line in batch])
+            at = 0
+            for are_turns, run in groupby(turns, bool):
                 some = list(run)
-                yield from self._turns(some) if are_turns else self._one_by_one(some)
+                part = batch[at : at + len(some)]
+                if not (are_turns and self._go_by(part, cast("list[ConversationTurn]", some))):
+                    self._look_closely(line_no + at + 1, part)
+                at += len(some)
+            line_no += len(batch)
             if self._end >= told_at:
                 self.progress("checking the log", self._end, size)
                 told_at = self._end + TELL_EVERY
         self.empty = not self._end
 
-    def _turns(self, run: list[tuple[int, Entry | Unreadable]]) -> Iterable[Entry]:
-        """Turns that follow each other: checked as a whole, and closely where that says nothing."""
-        entries = cast("list[Entry]", [item for _, item in run])
-        turns = cast("list[ConversationTurn]", [entry.event for entry in entries])
-        as_written = not self.deep or [entry.line for entry in entries] == [spelled(turn) for turn in turns]
-        if not (as_written and self.lines.are_plain(turns) and self.chain.see_sealed(entries)):
-            return self._one_by_one(run)
-        self.lines.recorded_at = turns[-1].recorded_at
+    def _go_by(self, part: list[tuple[int, bytes]], turns: list[ConversationTurn]) -> bool:
+        """Take in lines that are turns as they were written, when there is nothing to say of any; else none."""
+        lines = [line for _, line in part]
+        if not (self.lines.are_plain(turns) and self.chain.see_written(lines, turns)):
+            return False
+        first, last = turns[0], turns[-1]
+        self.lines.recorded_at, self.apart.chained = last.recorded_at, True
         self._met.take_in([turn.event_id for turn in turns])
-        self._last, self._end = turns[-1], entries[-1].offset + len(entries[-1].line) + 1
         self.events += len(turns)
-        for seq in self.read_models.stated & {*range(turns[0].seq, turns[-1].seq + 1)}:
-            self.hashes[seq] = turns[seq - turns[0].seq].hash
-        return entries
+        self.folding.take_turns(turns)
+        self._last, self._end = last, part[-1][0] + len(lines[-1]) + 1
+        for seq in self.read_models.stated:
+            if first.seq <= seq <= last.seq:
+                self.hashes[seq] = turns[seq - first.seq].hash
+        return True
 
-    def _one_by_one(self, run: list[tuple[int, Entry | Unreadable]]) -> Iterator[Entry]:
-        for line_no, item in run:
+    def _look_closely(self, line_no: int, part: list[tuple[int, bytes]]) -> None:
+        for number, (offset, line) in enumerate(part, line_no):
+            item = self.apart.tell(number, offset, line)
+            if item is None:
+                continue
             if isinstance(item, Unreadable):
-                self._unreadable(line_no, item)
+                self._unreadable(number, item)
                 continue
             self.events += 1
-            self._end = item.offset + len(item.line) + 1
+            self._end = offset + len(line) + 1
             if item.event.v >= VERSION:
-                self._of_this_version(line_no, item)
-            elif not self._of_the_older_tool(line_no, item):
+                self._of_this_version(number, item)
+            elif not self._of_the_older_tool(number, item):
                 continue
-            self._references.see(line_no, item)
-            yield item
+            self._references.see(number, item)
+            self.folding.take(item.event)
 
     def _unreadable(self, line_no: int, item: Unreadable) -> None:
         self.chain.see(line_no, item)
@@ -229,7 +244,3 @@ class _Run:
         if is_first:
             self._hidden.add(event.event_id)
         return False
-
-
-def _is_turn(numbered: tuple[int, Entry | Unreadable]) -> bool:
-    return isinstance(item := numbered[1], Entry) and type(item.event) is ConversationTurn

@@ -16,8 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 from binascii import unhexlify
-from functools import cache
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -116,18 +114,17 @@ class Checker:
         self._unreadable = False
         return found
 
-    def see_sealed(self, entries: Sequence[Entry]) -> bool:
+    def see_written(self, lines: Sequence[bytes], events: Sequence[Recorded]) -> bool:
         """Take in a run of lines with words at once, when each stands as `seal` writes it.
+
+        events   of this version, each as its line says.
 
         False when there is anything to say of one of them, or when that can't be told so cheaply: then none
         is taken in, and `see` says more.
         """
-        events = [entry.event for entry in entries]
-        if self.previous is None or events[0].v < VERSION:
+        if self.previous is None or not are_sealed(lines, events, self.previous):
             return False
         if [event.seq for event in events] != [*range(self.seq + 1, self.seq + 1 + len(events))]:
-            return False
-        if not are_sealed([entry.line for entry in entries], events, self.previous):
             return False
         self.previous, self.seq = bytes.fromhex(events[-1].hash), events[-1].seq
         self.chained += len(events)
@@ -190,28 +187,29 @@ def are_sealed(lines: Sequence[bytes], events: Sequence[Recorded], previous: byt
     its two digests are the steps between them.
     """
     hashes = [event.hash for event in events]
-    links = [previous, *map(bytes.fromhex, hashes)]
-    ends = [line.find(_HASH_KEY) for line in lines]  # of the leaf
-    leaves = [
-        _sha256(link + line[:end] + b"}").hexdigest()
-        for link, line, end in zip(links, lines, ends, strict=False)
-    ]
-    if leaves != hashes:
-        return False
     salts = [event.salt for event in events]
     if (together := "".join(salts)).lower() != together:
         return False
-    heads = [line[end + _SALT_AFTER : end + _WORDS_AFTER] for line, end in zip(lines, ends, strict=True)]
-    if heads != [b'","salt":"%b",' % salt.encode() for salt in salts]:
-        return False
+    end = 0  # of the leaf: mostly where that of the line before ended
+    ends = [end := end if line.startswith(_HASH_KEY, end) else line.find(_HASH_KEY) for line in lines]
     try:
+        links = [previous, *map(unhexlify, hashes)]
+        leaves = [
+            _sha256(b"".join((link, line[:end], b"}"))).hexdigest()
+            for link, line, end in zip(links, lines, ends, strict=False)
+        ]
         words = [
             _sha256(unhexlify(salt) + b"{" + line[end + _WORDS_AFTER :]).hexdigest()
             for salt, line, end in zip(salts, lines, ends, strict=True)
         ]
     except ValueError:  # no hex digits
         return False
-    return words == [event.content_digest for event in events]
+    heads = [line[end + _SALT_AFTER : end + _WORDS_AFTER] for line, end in zip(lines, ends, strict=True)]
+    return (
+        leaves == hashes
+        and words == [event.content_digest for event in events]
+        and heads == [b'","salt":"%b",' % salt.encode() for salt in salts]
+    )
 
 
 def continues(line: bytes, event: Recorded, previous: bytes) -> bool:
@@ -255,29 +253,6 @@ def seal(
     if content:
         return b'%b,"salt":"%b",%b' % (line, salt.hex().encode(), words[1:]), link.digest()
     return line + b"}", link.digest()
-
-
-def spelled(event: Recorded) -> bytes:
-    """The line that the writer makes of the values of a chained event; no second decoding, no hashing.
-
-    Not that of a line with keys that the event's type does not know, nor with defaults that it states.
-    """
-    return _spelling(type(event))(event)
-
-
-@cache  # made when it is needed: few commands check a log
-def _spelling(kind: type[Recorded]) -> Callable[[Recorded], bytes]:
-    """Encodes by way of a twin of `kind` whose fields stand in the order of a line's keys."""
-    defaults = {field.name: field.default for field in msgspec.structs.fields(kind)}
-    content = kind.CONTENT & defaults.keys()
-    keys = [*sorted({*defaults, "event"} - content - {"hash", "salt"}), "hash", "salt", *sorted(content)]
-    twin = msgspec.defstruct(
-        f"{kind.__name__}Line", [(key, Any, defaults.get(key)) for key in keys], omit_defaults=True, gc=False
-    )
-    in_order = itemgetter(*map([*defaults, "event"].index, keys))
-    name = (kind.__struct_config__.tag,)
-    values, encode = msgspec.structs.astuple, msgspec.json.Encoder().encode
-    return lambda event: encode(twin(*in_order(values(event) + name)))
 
 
 def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[bool, bool | None]:

@@ -60,6 +60,12 @@ class EventLog(Protocol):
     def numbered(self) -> Iterator[tuple[int, Entry | Unreadable]]:
         """As `entries()`, each with its physical line number, from 1: what `chain.check` reads."""
 
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The bytes of every line of the same prefix, with their offset, blank ones included: unread.
+
+        For whoever reads all of a large log; `reader.Apart` tells what a line is.
+        """
+
     def unfinished(self) -> int:
         """Bytes behind the last line: a write going on, or one that was cut short. The next writer mends it."""
 

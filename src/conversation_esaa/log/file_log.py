@@ -60,6 +60,10 @@ class FileLog:
         """All lines with their numbers."""
         return reader.numbered(self._source())
 
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The bytes of every line, unread, with where it begins."""
+        return reader.lines(self._source())
+
     def unfinished(self) -> int:
         """Bytes behind the last line."""
         return reader.unfinished(self._source())

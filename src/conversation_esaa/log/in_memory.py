@@ -53,6 +53,10 @@ class InMemoryLog:
         """All lines with their numbers."""
         return reader.numbered(self)
 
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The bytes of every line, unread, with where it begins."""
+        return reader.lines(self)
+
     def unfinished(self) -> int:
         """Bytes behind the last line."""
         return reader.unfinished(self)

@@ -71,6 +71,11 @@ def numbered(source: Source) -> Iterator[tuple[int, Entry | Unreadable]]:
     return _forward(source, 0, readable_end(source))
 
 
+def lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    """The bytes of every line, blank ones included, with their offset: unread, for `Apart` or `written`."""
+    return _lines(source, 0, readable_end(source))
+
+
 def entries_backward(source: Source) -> Iterator[Entry | Unreadable]:
     """All lines, newest first; the end is settled at the call."""
     return _backward(source, readable_end(source))
@@ -149,33 +154,46 @@ def count_lines(source: Source, end: int) -> int:
     return lines + (last != b"\n")
 
 
+class Apart:
+    """Tells lines apart by what they are and by what came before them; fed in order, from `start` on.
+
+    chained   whether a chained line came before; None: looked up when first asked for.
+    """
+
+    def __init__(self, source: Source | None = None, start: int = 0) -> None:
+        self._source, self._start = source, start
+        self._before = 0 if start == 0 else -1  # lines before `start`; counted when first asked for
+        self.chained = False if start == 0 else None
+
+    def tell(self, line_no: int, offset: int, line: bytes) -> Entry | Unreadable | None:
+        """What the next line is; None for a blank one. `line_no` counts from `start`."""
+        found = read_line(line)
+        if isinstance(found, Recorded):
+            self.chained = True
+            return Entry(found, line, offset)
+        if found is None:
+            return None
+        if self._source and self._before < 0:
+            self._before = count_lines(self._source, self._start)
+        line_no += self._before
+        if isinstance(found, Problem):
+            return Unreadable(line_no, offset, len(line), found.reason)
+        if self._source and self.chained is None:
+            self.chained = first_chained(self._source, self._start) < self._start
+        if self.chained:
+            return Unreadable(line_no, offset, len(line), FOREIGN)
+        return Entry(v1_1.read_event(found.fields, seq=line_no), line, offset)
+
+
 def _forward(
     source: Source, start: int, end: int, *, block: int = BLOCK
 ) -> Iterator[tuple[int, Entry | Unreadable]]:
     """Numbers are right from the start of the log; from elsewhere only inside what needs them."""
-    line_no = 0
-    before = 0 if start == 0 else -1  # lines before `start`; counted when first asked for
-    chained = False if start == 0 else None  # whether a chained line came before; found when first asked for
-    for offset, line in _lines(source, start, end, block=block):
-        line_no += 1
-        found = read_line(line)
-        if isinstance(found, Recorded):
-            chained = True
-            yield line_no, Entry(found, line, offset)
-            continue
-        if found is None:
-            continue
-        if before < 0:
-            before = count_lines(source, start)
-        if isinstance(found, Problem):
-            yield line_no, Unreadable(before + line_no, offset, len(line), found.reason)
-            continue
-        if chained is None:
-            chained = first_chained(source, start) < start
-        if chained:
-            yield line_no, Unreadable(before + line_no, offset, len(line), FOREIGN)
-        else:
-            yield line_no, Entry(v1_1.read_event(found.fields, seq=before + line_no), line, offset)
+    tell = Apart(source, start).tell
+    for line_no, (offset, line) in enumerate(_lines(source, start, end, block=block), 1):
+        item = tell(line_no, offset, line)
+        if item is not None:
+            yield line_no, item
 
 
 def _backward(source: Source, end: int) -> Iterator[Entry | Unreadable]:

@@ -6,7 +6,7 @@ keep: `fold` from a stored State over the lines behind it gives what a fold of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +22,7 @@ from conversation_esaa.projections.tasks import Task
 from conversation_esaa.projections.topics import Topic
 
 if TYPE_CHECKING:
-    from conversation_esaa.events import Head
+    from conversation_esaa.events import Head, Recorded
 
 VERSION = 1
 """Of State's shape and of what folding means. A stored State of another version is folded anew."""
@@ -46,30 +46,53 @@ def fold(entries: Iterable[Entry], start: State | None = None) -> State:
     entries   visible lines in log order, from the one after `start`.
     start     an earlier fold to go on from; None begins anew. It is not changed.
     """
-    start = start or State()
-    decided, promised, indexed = dict(start.decisions), dict(start.tasks), dict(start.topics)
-    goals, seq = start.goals, start.seq
-    listener = conversation.Listener(start.conversation)
+    folding = Folding(start)
     for entry in entries:
-        event = entry.event
-        seq = event.seq or seq
-        listener.hear(event)
+        folding.take(entry.event)
+    return folding.state()
+
+
+class Folding:
+    """A fold under way, for one pass: what it knows may be looked at between two events. `state()` ends it."""
+
+    def __init__(self, start: State | None = None) -> None:
+        start = start or State()
+        self.decisions = dict(start.decisions)
+        self.tasks = dict(start.tasks)
+        self.topics = dict(start.topics)
+        self._goals, self._seq = start.goals, start.seq
+        self._listener = conversation.Listener(start.conversation)
+
+    def take(self, event: Recorded) -> None:
+        """One visible event forward."""
+        self._seq = event.seq or self._seq
+        self._listener.hear(event)
         if isinstance(event, ConversationTurn) and not event.topic_ids:
-            continue  # nearly every line
+            return  # nearly every line
         if isinstance(event, DecisionRecorded):
-            event = decisions.named(event, decided)
-        decisions.apply(decided, event)
-        tasks.apply(promised, event)
-        topics.apply(indexed, event)
-        goals = goal.step(goals, event)
-    return State(
-        decisions=decided,
-        tasks=promised,
-        topics=indexed,
-        goals=goals,
-        conversation=listener.conversation(),
-        seq=seq,
-    )
+            event = decisions.named(event, self.decisions)
+        decisions.apply(self.decisions, event)
+        tasks.apply(self.tasks, event)
+        topics.apply(self.topics, event)
+        self._goals = goal.step(self._goals, event)
+
+    def take_turns(self, turns: Sequence[ConversationTurn]) -> None:
+        """Some turns forward, none of which names a topic. Whatever has a turn's attributes will do."""
+        hear = self._listener.hear_turn
+        for turn in turns:
+            hear(turn)
+        self._seq = turns[-1].seq
+
+    def state(self) -> State:
+        """The value; the fold is over."""
+        return State(
+            decisions=self.decisions,
+            tasks=self.tasks,
+            topics=self.topics,
+            goals=self._goals,
+            conversation=self._listener.conversation(),
+            seq=self._seq,
+        )
 
 
 Resume = Callable[[AgentId, str], str]

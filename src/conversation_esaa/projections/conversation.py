@@ -35,6 +35,7 @@ PARTS_KEPT = 8  # records of one message
 PART_CHARACTERS = 4000  # of one record
 
 _NAMES: dict[type[Recorded], str] = {kind: name for name, kind in TYPES.items()}
+_TURN = _NAMES[ConversationTurn]
 
 UNNAMED = AgentId("unknown")
 """Legacy lines that do not say whose log they come from: their turns are counted, and that is all."""
@@ -170,20 +171,38 @@ class Listener:
 
     def hear(self, event: Recorded) -> None:
         """One event forward."""
-        name = _NAMES.get(type(event)) or event_name(event)
+        if isinstance(event, ConversationTurn):
+            self.hear_turn(event)
+            return
+        self._count(_NAMES.get(type(event)) or event_name(event))
+        ts = self._noted(event)
+        if isinstance(event, FromSource):
+            self._voice(event).hear(event, ts)
+
+    def hear_turn(self, turn: ConversationTurn) -> None:
+        """One turn forward: nearly every event is one. Whatever has a turn's attributes will do."""
+        self._count(_TURN)
+        self._voice(turn).hear_turn(turn, self._noted(turn))
+
+    def _count(self, name: str) -> None:
         self._counts[name] = self._counts.get(name, 0) + 1
+
+    def _noted(self, event: Recorded) -> str:
+        """When it happened; never later than when it was appended."""
         ts, recorded_at = event.ts, event.recorded_at
         if recorded_at and recorded_at < ts:
             ts = recorded_at
         self._last_ts = max(self._last_ts, ts)
         if ts < self._first_ts or not self._first_ts:
             self._first_ts = ts or self._first_ts
-        if isinstance(event, FromSource):
-            agent = event.source or event.agent_id or UNNAMED
-            voice = self._voices.get(agent)
-            if voice is None:
-                voice = self._voices[agent] = _Voice(agent, Voice())
-            voice.hear(event, ts)
+        return ts
+
+    def _voice(self, event: FromSource) -> _Voice:
+        agent = event.source or event.agent_id or UNNAMED
+        voice = self._voices.get(agent)
+        if voice is None:
+            voice = self._voices[agent] = _Voice(agent, Voice())
+        return voice
 
     def conversation(self) -> Conversation:
         """The value; the listener is spent."""
@@ -210,18 +229,24 @@ class _Voice:
         self.sessions = {known: _Session.thawed(session) for known, session in start.sessions.items()}
 
     def hear(self, event: FromSource, ts: str) -> None:
-        if isinstance(event, ConversationTurn):
-            if event.actor == "user":
-                self.user_turns += 1
-            elif event.actor == "assistant":
-                self.assistant_turns += 1
+        """What is no turn."""
+        if self.agent != UNNAMED:
+            session = self.sessions.get(event.source_session_id) or self.opened(event.source_session_id)
+            session.hear(event, ts)
+            self.forget_one_too_many()
+
+    def hear_turn(self, turn: ConversationTurn, ts: str) -> None:
+        if turn.actor == "assistant":
+            self.assistant_turns += 1
+        elif turn.actor == "user":
+            self.user_turns += 1
         if self.agent == UNNAMED:
             return  # whether anything was answered cannot be told without a session
-        session = self.sessions.get(event.source_session_id)
-        if session is not None:
-            session.hear(event, ts)
-            return
-        self.opened(event.source_session_id).hear(event, ts)
+        session = self.sessions.get(turn.source_session_id) or self.opened(turn.source_session_id)
+        session.hear_turn(turn, ts)
+        self.forget_one_too_many()
+
+    def forget_one_too_many(self) -> None:
         if len(self.sessions) > SESSIONS_KEPT:
             oldest = min(self.sessions.values(), key=_recency)
             self.session_turns[oldest.session_id] = oldest.turns
@@ -282,6 +307,26 @@ class _Session:
         return thawed
 
     def hear(self, event: FromSource, ts: str) -> None:
+        """What is no turn."""
+        self.note(event, ts)
+        if isinstance(event, SessionStarted):
+            self.forked_from = event.forked_from or self.forked_from
+        elif isinstance(event, SessionEnded):
+            self.ended = True
+        elif isinstance(event, SessionCompacted):
+            self.compacted += 1
+
+    def hear_turn(self, turn: ConversationTurn, ts: str) -> None:
+        self.note(turn, ts)
+        self.turns += 1
+        self.ended = False
+        if turn.actor == "assistant":
+            self.answer = _said(self.answer, turn, ts)
+        elif turn.actor == "user":
+            self.request = _said(self.request, turn, ts)
+
+    def note(self, event: FromSource, ts: str) -> None:
+        """When, and what the log states with some records only."""
         self.last_seq = event.seq
         self.last_ts = max(self.last_ts, ts)
         if not self.first_ts:
@@ -296,19 +341,6 @@ class _Session:
             self.model = event.model
         if event.agent_version:
             self.agent_version = event.agent_version
-        if isinstance(event, ConversationTurn):
-            self.turns += 1
-            self.ended = False
-            if event.actor == "assistant":
-                self.answer = _said(self.answer, event, ts)
-            elif event.actor == "user":
-                self.request = _said(self.request, event, ts)
-        elif isinstance(event, SessionStarted):
-            self.forked_from = event.forked_from or self.forked_from
-        elif isinstance(event, SessionEnded):
-            self.ended = True
-        elif isinstance(event, SessionCompacted):
-            self.compacted += 1
 
     def frozen(self, agent: AgentId) -> Session:
         return Session(
