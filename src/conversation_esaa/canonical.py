@@ -37,7 +37,9 @@ def canonical_trusted(value: Any) -> bytes:
 
 
 def without_surrogates(text: str) -> str:
-    """`text` with each lone surrogate replaced by U+FFFD. Costs one UTF-8 encoding."""
+    """`text` with each lone surrogate replaced by U+FFFD. Costs one UTF-8 encoding, nothing for ASCII."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

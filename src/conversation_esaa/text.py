@@ -30,8 +30,11 @@ _SLACK = 4_096
 
 def summary(text: str) -> str:
     """The first 200 characters, each run of whitespace one blank; no ellipsis. Costs one pass at most."""
-    words = text.split(None, SUMMARY_CHARACTERS)  # so many words are more characters than that
-    return " ".join(words)[:SUMMARY_CHARACTERS]
+    beginning = " ".join(text[: 2 * SUMMARY_CHARACTERS].split())
+    if len(beginning) < SUMMARY_CHARACTERS < len(text):  # a long text with much white space
+        words = text.split(None, SUMMARY_CHARACTERS)  # so many words are more characters than that
+        beginning = " ".join(words)
+    return beginning[:SUMMARY_CHARACTERS]
 
 
 def masked(text: str) -> str:

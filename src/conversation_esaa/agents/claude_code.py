@@ -229,10 +229,12 @@ def glance(line: bytes, state: State) -> bool:
         return False
     if kind == "assistant":
         silent = (
-            head.message is not None and not state.unanswered and b'"text"' not in bytes(head.message.content)
+            head.message is not None
+            and not state.unanswered
+            and (b'"text"' not in line or b'"text"' not in bytes(head.message.content))
         )
     elif kind == "user":
-        silent = bytes(head.tool_use_result) != b"null"
+        silent = bytes(memoryview(head.tool_use_result)[:5]) != b"null"  # the longest values: not copied
     else:
         return kind not in _CONVERSATION and kind in KNOWN_INVISIBLE
     if silent and not (head.is_sidechain or head.agent_id):

@@ -44,7 +44,7 @@ def turn_event(turn: Turn, *, source_path: str, max_characters: int) -> Conversa
         flags.append("injection_removed")
     if public is not text:
         text = public.strip()
-    if not text.strip():
+    if not text or text.isspace():
         return None
     turn = _encodable(turn, text, copy_keys=() if had_private else turn.copy_keys)
     event_id = turn_event_id(turn)
