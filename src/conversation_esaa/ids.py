@@ -10,7 +10,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, NewType
 
-from conversation_esaa.canonical import canonical
+from conversation_esaa.canonical import canonical_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,8 +64,11 @@ def curated_event_id(*, replica_id: str, seq: int, recorded_at: str) -> EventId:
 
 
 def digest_of(*parts: str) -> EventId:
-    """SHA-256 of the canonical JSON array of `parts`, as 64 hex digits."""
-    return EventId(hashlib.sha256(canonical(list(parts))).hexdigest())
+    """SHA-256 of the canonical JSON array of `parts`, as 64 hex digits.
+
+    Raises UnicodeEncodeError for a lone surrogate.
+    """
+    return EventId(hashlib.sha256(canonical_trusted(parts)).hexdigest())
 
 
 def next_id(prefix: str, width: int, taken: Iterable[str]) -> str:

@@ -24,6 +24,8 @@ MAX_NAMED = 100  # bad lines that are named; of a file that is no JSONL at all, 
 
 _decode = msgspec.json.Decoder().decode
 _BETWEEN = " \t\r\n\0\ufeff"  # what may stand before, between and behind the objects of a line
+_LINE_FEED = ord("\n")
+_UNREAD, _SILENT = object(), object()  # what a line may turn out to be, beside a record
 _NULS = "NUL bytes, as a crash leaves them"
 
 
@@ -73,23 +75,23 @@ def read_records(
     `lines` is right when the iterator has ended; while a line with two records is handed over, it is
     already past it. Memory: one line, once. Raises OSError only.
     """
-    file.seek(lines.offset)
+    offset, line_no = lines.offset, lines.line_no
+    file.seek(offset)
     for line in file:
-        complete = line.endswith(b"\n")
+        complete = line[-1] == _LINE_FEED
         try:
             # Both take the line feed along: a copy without it would double a long line.
-            if glance is not None and glance(line):
-                lines.offset += len(line)
-                lines.line_no += complete
-                continue
-            record = _decode(line)
+            record = _SILENT if glance is not None and glance(line) else _decode(line)
         except (msgspec.DecodeError, RecursionError):
-            record = None
-        if type(record) is dict:
-            lines.offset += len(line)
-            lines.line_no += complete
-            yield record
+            record = _UNREAD
+        if record is _SILENT or type(record) is dict:
+            offset += len(line)
+            line_no += complete
+            if record is not _SILENT:
+                lines.offset, lines.line_no = offset, line_no
+                yield record
             continue
+        lines.offset, lines.line_no = offset, line_no
         found = _read_tolerantly(line)
         if not complete and not found.whole:
             if found.remark == _NULS:
@@ -97,9 +99,11 @@ def read_records(
             return
         if found.remark:
             lines.name_bad(found.remark)
-        lines.offset += len(line)
-        lines.line_no += complete
+        offset += len(line)
+        line_no += complete
+        lines.offset, lines.line_no = offset, line_no
         yield from found.records
+    lines.offset, lines.line_no = offset, line_no
 
 
 def decode_line(line: bytes) -> list[Any]:

@@ -408,6 +408,8 @@ class _Session:
         self.run, self.module, self.file, self.report, self.stat = run, module, file, report, stat
         self.met = 0  # events of this file that the log has, as far as this run looked
         self.cursor = self._fresh_cursor()
+        self._source_path = home_relative(file.path, run.sources.user_home)
+        self._max_characters = run.settings.capture.max_text_characters
         self._previous = cursor
         self._complete = False
 
@@ -488,12 +490,9 @@ class _Session:
                 _count(self.report.refused_cwds, where)
                 _count(self.cursor.refused, where)
             return None
-        path = home_relative(self.file.path, self.run.sources.user_home)
         if isinstance(item, SessionMark):
-            return mark_event(item, source_path=path)
-        event = turn_event(
-            item, source_path=path, max_characters=self.run.settings.capture.max_text_characters
-        )
+            return mark_event(item, source_path=self._source_path)
+        event = turn_event(item, source_path=self._source_path, max_characters=self._max_characters)
         if event is None:
             self.report.private += 1
             self.cursor.private += 1
