@@ -22,6 +22,7 @@ from conversation_esaa.layout import READ_MODELS, Layout
 from conversation_esaa.log.v1_1 import visible
 from conversation_esaa.lookup import IndexUnusable
 from conversation_esaa.machine import Machine, this_machine
+from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
 from conversation_esaa.publish import differing, publish
 from conversation_esaa.reading import window as windows
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from conversation_esaa.events import Entry
     from conversation_esaa.index.store import Index
     from conversation_esaa.log.file_log import FileLog
+    from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import State
     from conversation_esaa.settings import Settings
 
@@ -83,6 +85,7 @@ class Opened:
         self.machine = machine or this_machine()
         self.lock_wait_s = lock_wait_s
         self.catch_up = catch_up
+        self.progress: Progress = unheard  # told how far a capture, a rebuild or a check of the log is
         self._index: Index | None = None  # open for writing; used with the log's lock held only
 
     @property
@@ -192,6 +195,7 @@ class Opened:
             wait_s=wait,
             index=self._writable_index,
             witness=witness,
+            progress=self.progress,
         )
         if self._unpublished(report.head):
             self._renew(wait_s=wait)
@@ -231,7 +235,7 @@ class Opened:
             index.catch_up(log, roots)
             index.commit()
             sound = Comparison(index)
-            state = catalogue.fold(sound.passing(visible(log.entries(), roots)))
+            state = catalogue.fold(sound.passing(self._watched(log)))
             return sound.ended_together() and index.state in (None, state)
         except IndexUnusable:
             return False
@@ -242,13 +246,18 @@ class Opened:
         try:
             if index is not None:
                 index.catch_up(log, roots)
-                state = index.state or catalogue.fold(visible(log.entries(), roots))
+                state = index.state or catalogue.fold(self._watched(log))
                 index.keep_state(state)
                 index.commit()
                 return state
         except IndexUnusable:
             self._forget_index()
-        return catalogue.fold(visible(log.entries(), roots))
+        return catalogue.fold(self._watched(log))
+
+    def _watched(self, log: FileLog) -> Iterator[Entry]:
+        """Every event that belongs here, told by the way."""
+        entries = visible(log.entries(), self.roots)
+        return watched(entries, "reading the log", self.progress, size=log.head().size)
 
     def _writable_index(self) -> Index | None:
         """The index, for whoever holds the log's lock; None where there cannot be one."""
@@ -257,6 +266,7 @@ class Opened:
         if self._index is None:
             try:
                 self._index = open_for_writing(self.layout.index)
+                self._index.progress = self.progress
             except IndexUnusable:
                 return None
         return self._index

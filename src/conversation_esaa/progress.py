@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from conversation_esaa.events import Entry
+
+_ENTRIES = 4_096  # between two words
 
 
 class Progress(Protocol):
@@ -19,3 +26,11 @@ class Progress(Protocol):
 def unheard(doing: str, done: int, total: int) -> None:
     """Nobody listens."""
     del doing, done, total
+
+
+def watched(entries: Iterable[Entry], doing: str, progress: Progress, *, size: int) -> Iterator[Entry]:
+    """The same entries, told by the way. `size`: bytes of the log that they are read from."""
+    for number, entry in enumerate(entries):
+        if number % _ENTRIES == 0:
+            progress(doing, entry.offset, size)
+        yield entry

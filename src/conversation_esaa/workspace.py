@@ -317,6 +317,7 @@ class Workspace(Curated):
             resume=registry.resume_command,
             deep=deep,
             config_problem=problem,
+            progress=self.progress,
         )
 
     def stats(self) -> Stats:

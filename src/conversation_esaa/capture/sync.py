@@ -12,6 +12,8 @@ from __future__ import annotations
 import heapq
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -29,6 +31,7 @@ from conversation_esaa.errors import ConversationError, LogUnreadable
 from conversation_esaa.events import ConversationTurn, Entry, FromSource, Head
 from conversation_esaa.ids import AgentId, agent_id
 from conversation_esaa.lookup import IndexUnusable
+from conversation_esaa.progress import unheard
 from conversation_esaa.turn import SessionMark, Turn
 
 if TYPE_CHECKING:
@@ -39,10 +42,12 @@ if TYPE_CHECKING:
     from conversation_esaa.capture.unchanged import Witness
     from conversation_esaa.layout import Layout
     from conversation_esaa.log.contract import EventLog, Recovered, Writer
+    from conversation_esaa.progress import Progress
     from conversation_esaa.settings import Settings
 
 BATCH = 1000  # drafts in one append: one write, one fdatasync
 BATCH_CHARACTERS = 4_000_000
+TELL_EVERY = 250  # drafts between two words on progress
 BUFFER = 1 << 17  # bytes read at once from each of the files that are merged
 OPEN_FILES = 100  # sessions merged by time at once; far below any limit on descriptors
 NAMED = 100  # directories and bad lines that are named per file; of more, the rest are counted
@@ -132,6 +137,7 @@ def sync(
     wait_s: float = 10.0,
     index: Callable[[], Indexing | None] = lambda: None,
     witness: Witness | None = None,
+    progress: Progress = unheard,
 ) -> SyncReport:
     """Capture what is new for the workspace of `layout`.
 
@@ -141,9 +147,11 @@ def sync(
     wait_s    how long to wait for the log's lock, each time it is needed.
     index     opens the log's index; asked only when something may be appended, with the lock held.
     witness   takes down what finding nothing new depends on.
+    progress  told how many bytes of the agents' logs were read.
 
     Raises LockTimeout, and LogUnreadable when the log cannot be written; what was appended before stays
-    appended, and the cursors of unfinished files are not moved. Costs a stat per session file when nothing
+    appended, and the cursors of unfinished files are not moved. So it is when it is interrupted: the next
+    run goes on with the files that were not finished. Costs a stat per session file when nothing
     is new, else the new bytes; without an index also one pass over the log to know what it has.
     """
     run = _Run(layout, log, settings, sources, now, wait_s, index, witness)
@@ -160,12 +168,12 @@ def sync(
         )
     # A copy is younger than what it was copied from: of equal moments, the older file's turn comes first.
     streams.sort(key=lambda stream: (stream.stat.mtime_ns, str(stream.file.path)))
-    for start in range(0, len(streams), OPEN_FILES):
-        group = streams[start : start + OPEN_FILES]
-        drafts = [stream.drafts(rank) for rank, stream in enumerate(group)]
-        run.append_all(heapq.merge(*drafts, key=lambda draft: draft.sort_key))
-        for stream in group:
-            stream.remember()
+    try:
+        run.capture(streams, progress)
+    except BaseException:
+        with suppress(ConversationError):  # what stopped the run is what must be told
+            run.save(finished=False)
+        raise
     run.save()
     return run.report()
 
@@ -280,10 +288,28 @@ class _Run:
             cwd == MORE or self.gate.judge(cwd) is Verdict.ADMITTED for cwd in cursor.refused
         )
 
-    def append_all(self, drafts: Iterable[_Draft]) -> None:
+    def capture(self, streams: Sequence[_Session], progress: Progress) -> None:
+        """Append what is new in all of them, and remember how far each was read."""
+        done, total = 0, sum(stream.to_read for stream in streams)
+        for start in range(0, len(streams), OPEN_FILES):
+            if start:
+                self.save(finished=False)  # a run that is killed has not read so many files for nothing
+            group = streams[start : start + OPEN_FILES]
+            drafts = [stream.drafts(rank) for rank, stream in enumerate(group)]
+            merged = heapq.merge(*drafts, key=lambda draft: draft.sort_key)
+            try:
+                self.append_all(merged, partial(_tell, progress, group, done, total))
+            finally:
+                for stream in group:
+                    stream.remember()
+            done += sum(stream.to_read for stream in group)
+
+    def append_all(self, drafts: Iterable[_Draft], tell: Callable[[], None]) -> None:
         batch: list[_Draft] = []
         characters = 0
         for draft in drafts:
+            if len(batch) % TELL_EVERY == 0:
+                tell()
             batch.append(draft)
             characters += len(draft.event.text) if isinstance(draft.event, ConversationTurn) else 0
             if len(batch) >= BATCH or characters >= BATCH_CHARACTERS:
@@ -308,6 +334,8 @@ class _Run:
             self._take_in(written, writer)
             for draft in fresh:
                 draft.session.report.captured += 1
+            for draft in batch:
+                draft.session.met += 1
             self.head = writer.head
 
     def _known_now(self) -> Known:
@@ -326,8 +354,6 @@ class _Run:
             else:
                 known.add(draft.event)
                 fresh.append(draft)
-        for draft in batch:
-            draft.session.met += 1
         for draft in repeated:
             draft.session.report.known += isinstance(draft.event, ConversationTurn)
         return fresh
@@ -360,14 +386,21 @@ class _Run:
     def _all_roots(self) -> tuple[str, ...]:
         return (str(self.layout.root), *self.settings.all_roots)
 
-    def save(self) -> None:
-        """Remember the cursors, and forget those of files that are gone. Nothing changed: nothing written."""
-        gone = [path for path in self.state.sources if path not in self._found and not os.path.lexists(path)]
-        for path in gone:
-            del self.state.sources[path]
-        if not (self._changed or gone or (self.roots_changed and self.state.sources)):
+    def save(self, *, finished: bool = True) -> None:
+        """Remember the cursors, and forget those of files that are gone. Nothing changed: nothing written.
+
+        finished   False when files are still to be read: then it stays to be done what other roots ask for.
+        """
+        if finished:
+            gone = [
+                path for path in self.state.sources if path not in self._found and not os.path.lexists(path)
+            ]
+            for path in gone:
+                del self.state.sources[path]
+            self._changed |= bool(gone or (self.roots_changed and self.state.sources))
+            self.state.roots = list(self.roots)
+        if not self._changed:
             return
-        self.state.roots = list(self.roots)
         self.state.log_size = self.head.size
         self.state.log_fingerprint = self.log.fingerprint(self.head.size)
         try:
@@ -406,12 +439,26 @@ class _Session:
         cursor: Cursor | None,
     ) -> None:
         self.run, self.module, self.file, self.report, self.stat = run, module, file, report, stat
-        self.met = 0  # events of this file that the log has, as far as this run looked
+        self.given = 0  # events of this file that were to be captured
+        self.met = 0  # of these, the ones that the log has by now
+        self.to_read = self._bytes_to_read(cursor)
         self.cursor = self._fresh_cursor()
         self._source_path = home_relative(file.path, run.sources.user_home)
         self._max_characters = run.settings.capture.max_text_characters
         self._previous = cursor
         self._complete = False
+        self._lines: jsonl.Lines | None = None  # while it is read
+
+    def _bytes_to_read(self, cursor: Cursor | None) -> int:
+        done = cursor.offset if cursor else 0
+        return self.stat.size - done if done < self.stat.size else self.stat.size
+
+    @property
+    def was_read(self) -> int:
+        """Bytes, of `to_read`."""
+        if self._complete:
+            return self.to_read
+        return min(self.to_read, self._lines.offset - self.cursor.offset) if self._lines else 0
 
     def _fresh_cursor(self) -> Cursor:
         return Cursor(agent=self.module.NAME, session_id=self.file.session_id, stat=self.stat)
@@ -435,13 +482,14 @@ class _Session:
     def _drafts(self, handle: BinaryIO, rank: int) -> Iterator[_Draft]:
         state = self._resumed(handle) or self.module.open_session(self.file)
         cursor = self.cursor
-        lines = jsonl.Lines(offset=cursor.offset, line_no=cursor.line_no)
+        lines = self._lines = jsonl.Lines(offset=cursor.offset, line_no=cursor.line_no)
         unknown_before = dict(state.unknown)
         latest = ""
         records = jsonl.read_records(handle, lines, glancing(self.module, state))
         for position, item in enumerate(self.module.read(records, state)):
             latest = max(latest, item.said_at)
             if event := self._admitted(item):
+                self.given += 1
                 yield _Draft((latest, rank, position), event, self)
         cursor.session_id = state.session_id or cursor.session_id
         if state.holds_words():  # words are the log's alone: such a file is read again as a whole
@@ -499,8 +547,8 @@ class _Session:
         return event
 
     def remember(self) -> None:
-        """Move the cursor: what it stands for is durable now."""
-        if self._complete:
+        """Move the cursor, when all that it stands for is durable."""
+        if self._complete and self.met == self.given:
             self.cursor.captured += self.met
             self.run.remember(self.file.path, self.cursor)
 
@@ -524,6 +572,10 @@ class _Asked(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._environ)
+
+
+def _tell(progress: Progress, group: Sequence[_Session], before: int, total: int) -> None:
+    progress("capturing", before + sum(stream.was_read for stream in group), total)
 
 
 def workspace_gate(layout: Layout, settings: Settings) -> Gate:

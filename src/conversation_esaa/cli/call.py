@@ -16,11 +16,15 @@ from conversation_esaa.cli.words import plain
 from conversation_esaa.errors import ConversationError, UsageError
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.patterns import lazy
+from conversation_esaa.progress import unheard
 from conversation_esaa.text import terminal
 from conversation_esaa.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from conversation_esaa.cli.progress import ProgressLine
+    from conversation_esaa.progress import Progress
 
 # What JSON may hold as it is and a terminal or an editor would obey, hide or choke on.
 _NOT_PLAIN = lazy("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
@@ -37,6 +41,17 @@ class Output:
 
     def __init__(self, *, as_json: bool, stdout: TextIO, stderr: TextIO) -> None:
         self.as_json, self._stdout, self._stderr = as_json, stdout, stderr
+        self._progress = None if as_json or not stderr.isatty() else _progress_line(stderr)
+
+    @property
+    def progress(self) -> Progress:
+        """Where long work tells how far it is: a line on a terminal, else nobody."""
+        return self._progress or unheard
+
+    def settle(self) -> None:
+        """No word on progress stands on the terminal any more."""
+        if self._progress:
+            self._progress.clear()
 
     def text(self, text: str) -> None:
         """For people and agents; control characters come out visible. Silent under `--json`."""
@@ -50,6 +65,7 @@ class Output:
 
     def write(self, text: str) -> None:
         """Exactly `text`, at once. Raises AnswerLost; BrokenPipeError when nobody reads any more."""
+        self.settle()
         try:
             self._stdout.write(text)
             self._stdout.flush()
@@ -63,6 +79,7 @@ class Output:
 
     def note(self, text: str) -> None:
         """A diagnostic, on stderr."""
+        self.settle()
         self._stderr.write(terminal(f"{text}\n"))
 
     def columns(self, environ: Mapping[str, str]) -> int:
@@ -92,6 +109,12 @@ def as_text(text: str) -> str:
 def as_json(schema: str, value: Any) -> str:
     """An answer for programs, as `Output` writes it."""
     return _json({"schema": f"conversation-esaa.{schema}/1", **msgspec.to_builtins(value)}, indent=2)
+
+
+def _progress_line(stderr: TextIO) -> ProgressLine:
+    from conversation_esaa.cli.progress import ProgressLine
+
+    return ProgressLine(stderr)
 
 
 def _json(document: Mapping[str, Any], *, indent: int | None = None) -> str:
@@ -128,7 +151,9 @@ class Call:
     @property
     def workspace(self) -> Workspace:
         """The workspace that the command means. Raises NoWorkspace."""
-        return Workspace.find(self.path, **self.options)
+        workspace = Workspace.find(self.path, **self.options)
+        workspace.progress = self.out.progress
+        return workspace
 
 
 class Parser(argparse.ArgumentParser):
@@ -232,6 +257,8 @@ def carry_out(
             raise
         out.fail(Fault(error))
         return 1
+    finally:
+        out.settle()
 
 
 def output(words: Sequence[str], stdout: TextIO, stderr: TextIO) -> Output:

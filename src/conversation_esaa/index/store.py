@@ -17,6 +17,7 @@ from conversation_esaa.events import ConversationTurn, Entry, FromSource, Head, 
 from conversation_esaa.layout import FILE_MODE
 from conversation_esaa.log.v1_1 import Visibility, v1_1_turn_keys, visible
 from conversation_esaa.lookup import IndexUnusable
+from conversation_esaa.progress import unheard
 from conversation_esaa.projections import catalogue
 from conversation_esaa.text import masked
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from conversation_esaa.log.contract import EventLog
     from conversation_esaa.log.v1_1 import TurnKey
     from conversation_esaa.lookup import Keys
+    from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import State
 
 VERSION = 1
@@ -154,6 +156,7 @@ class Index:
         self.position = Head(
             seq=int(meta.get("seq", 0)), hash=str(meta.get("hash", "")), size=int(meta.get("size", 0))
         )
+        self.progress: Progress = unheard
         self.state: State | None = None
         """The fold of everything up to `position`, there after `catch_up` and moved on by `add`."""
         self._kept: State | None = None  # what is stored
@@ -203,6 +206,7 @@ class Index:
             if len(batch) >= _BATCH:
                 self._insert(batch)
                 batch.clear()
+                self.progress("indexing", entry.offset, head.size)
         self._insert(batch)
         self.unreadable += counted.unreadable
         self.foreign += counted.foreign

@@ -28,6 +28,7 @@ def run(args: Namespace, call: Call) -> int:
     """Set up, capture, tell."""
     del args
     workspace, established = Workspace.create(call.path, **call.options)
+    workspace.progress = call.out.progress
     report = workspace.sync()
     workspace.catch_up = False  # it just did
     handoff = workspace.handoff()
