@@ -6,16 +6,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conversation_esaa.curation import decisions, goal, tasks, topics
 from conversation_esaa.establish import settle_move
+from conversation_esaa.later import Later
 from conversation_esaa.opened import LAST, Opened
 from conversation_esaa.publish import publish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from conversation_esaa.curation import decisions, goal, tasks, topics
     from conversation_esaa.events import Entry, Recorded
     from conversation_esaa.projections.catalogue import State
+else:  # reading and capture curate nothing
+    decisions = Later("conversation_esaa.curation.decisions")
+    goal = Later("conversation_esaa.curation.goal")
+    tasks = Later("conversation_esaa.curation.tasks")
+    topics = Later("conversation_esaa.curation.topics")
 
 
 class Curated(Opened):

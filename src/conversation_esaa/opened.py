@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -18,16 +17,16 @@ from conversation_esaa.errors import ConversationError, LockTimeout, UnknownName
 from conversation_esaa.establish import open_log, read_settings, settle_move
 from conversation_esaa.events import Head
 from conversation_esaa.ids import HUMAN, AgentId, EventId, agent_id
+from conversation_esaa.later import Later
 from conversation_esaa.layout import READ_MODELS, Layout
 from conversation_esaa.log.v1_1 import visible
 from conversation_esaa.lookup import IndexUnusable
 from conversation_esaa.machine import Machine, this_machine
+from conversation_esaa.patterns import lazy
 from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
 from conversation_esaa.publish import differing, publish
-from conversation_esaa.reading import window as windows
 from conversation_esaa.reading.freshness import Freshness
-from conversation_esaa.reading.prefix import IndexedPrefix, Prefix
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
@@ -39,7 +38,13 @@ if TYPE_CHECKING:
     from conversation_esaa.log.file_log import FileLog
     from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import State
+    from conversation_esaa.reading import prefix as prefixes
+    from conversation_esaa.reading import window as windows
+    from conversation_esaa.reading.prefix import Prefix
     from conversation_esaa.settings import Settings
+else:  # capture reads nothing back
+    prefixes = Later("conversation_esaa.reading.prefix")
+    windows = Later("conversation_esaa.reading.window")
 
 
 class Projected(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +58,7 @@ T = TypeVar("T")
 
 LAST = "last"  # as an event's name: the newest turn
 
-_AGENT_NAME = re.compile(r"[\w.@+-]{1,64}")
+_AGENT_NAME = lazy(r"[\w.@+-]{1,64}")
 
 
 def named_agent(name: str) -> AgentId:
@@ -206,7 +211,7 @@ class Opened:
         if check:
             log = self.log
             head = log.head()
-            models = self._models(Prefix(log, head, self.roots).fold(), head)
+            models = self._models(prefixes.Prefix(log, head, self.roots).fold(), head)
             return Projected(head=head, changed=differing(self.layout, models))
         return self._renew(wait_s=self.lock_wait_s if wait_s is None else wait_s, anew=True)
 
@@ -331,9 +336,9 @@ class Opened:
                 index = None
             if index is not None:
                 if index.position.size <= head.size and index.is_of(log, roots):
-                    return IndexedPrefix(log, head, roots, index)
+                    return prefixes.IndexedPrefix(log, head, roots, index)
                 index.close()
-        return Prefix(log, head, roots)
+        return prefixes.Prefix(log, head, roots)
 
     def _answer(self, lines: Prefix, answer: Callable[[Prefix], T]) -> T:
         """What `answer` makes of `lines`; read from the log itself when the index turns out to be no help."""

@@ -18,14 +18,13 @@ import msgspec
 
 from conversation_esaa import locate
 from conversation_esaa.agents import registry
-from conversation_esaa.capture.survey import AgentSurvey, survey
 from conversation_esaa.capture.sync import Sources
 from conversation_esaa.curated import Curated
-from conversation_esaa.curation.decisions import existing as existing_decision
 from conversation_esaa.errors import ConversationError, UnknownName
 from conversation_esaa.establish import Established, establish, leftovers, old_hooks, open_log, read_settings
 from conversation_esaa.events import DecisionRecorded, Entry, Head
 from conversation_esaa.ids import HUMAN
+from conversation_esaa.later import Later
 from conversation_esaa.layout import Layout
 from conversation_esaa.log.v1_1 import Visibility, visible
 from conversation_esaa.lookup import Keys
@@ -39,21 +38,38 @@ from conversation_esaa.projections.decisions import active as active_decisions
 from conversation_esaa.projections.tasks import open_tasks
 from conversation_esaa.projections.topics import active as active_topics
 from conversation_esaa.publish import differing
-from conversation_esaa.reading import budget as budgeting
 from conversation_esaa.reading import handoff as handoffs
-from conversation_esaa.reading import window as windows
 from conversation_esaa.reading.freshness import Freshness
-from conversation_esaa.reading.page import Shown, frame_tokens
-from conversation_esaa.reading.query import CURATED, Query, needs_state
-from conversation_esaa.reading.shown import cost_of
-from conversation_esaa.reading.stats import Stats, StatsCount
-from conversation_esaa.reading.status import Status, files_of, notes
 from conversation_esaa.settings import Settings
 
 if TYPE_CHECKING:
+    from conversation_esaa.capture import survey as surveys
+    from conversation_esaa.capture.survey import AgentSurvey
+    from conversation_esaa.curation import decisions as curated_decisions
     from conversation_esaa.forensic.verify import VerifyReport
     from conversation_esaa.ids import AgentId
+    from conversation_esaa.reading import budget as budgeting
+    from conversation_esaa.reading import page as pages
+    from conversation_esaa.reading import query as queries
+    from conversation_esaa.reading import shown as showing
+    from conversation_esaa.reading import stats as counting
+    from conversation_esaa.reading import status as statuses
+    from conversation_esaa.reading import window as windows
+    from conversation_esaa.reading.page import Shown
     from conversation_esaa.reading.prefix import Prefix
+    from conversation_esaa.reading.query import Query
+    from conversation_esaa.reading.stats import Stats
+    from conversation_esaa.reading.status import Status
+else:  # each of them serves one or two commands
+    surveys = Later("conversation_esaa.capture.survey")
+    curated_decisions = Later("conversation_esaa.curation.decisions")
+    budgeting = Later("conversation_esaa.reading.budget")
+    pages = Later("conversation_esaa.reading.page")
+    queries = Later("conversation_esaa.reading.query")
+    showing = Later("conversation_esaa.reading.shown")
+    counting = Later("conversation_esaa.reading.stats")
+    statuses = Later("conversation_esaa.reading.status")
+    windows = Later("conversation_esaa.reading.window")
 
 
 class ShownEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +114,7 @@ def agents(path: Path | None = None, *, machine: Machine | None = None) -> list[
     layout = Layout(root)
     settings = read_settings(layout) if layout.config.exists() else Settings.unset(str(root))
     sources = Sources(environ=machine.environ, user_home=machine.user_home)
-    return survey(layout=layout, settings=settings, sources=sources)
+    return surveys.survey(layout=layout, settings=settings, sources=sources)
 
 
 class Workspace(Curated):
@@ -184,12 +200,12 @@ class Workspace(Curated):
         Raises UnknownName, AmbiguousName, NotInSelection. Costs one pass over the log, or what it returns
         when only `last` and filters on the entry itself are asked for.
         """
-        query = query or Query()
+        query = query or queries.Query()
         freshness, lines = self._fresh()
         shown = self._answer(lines, lambda lines: self._window(query, lines, freshness))
         if budget is not None:
-            room = budget - frame_tokens(shown)
-            budgeting.fit(shown.window, shown.query, cost=cost_of(full=full), budget=room)
+            room = budget - pages.frame_tokens(shown)
+            budgeting.fit(shown.window, shown.query, cost=showing.cost_of(full=full), budget=room)
         return shown
 
     def _window(self, query: Query, lines: Prefix, freshness: Freshness) -> Shown:
@@ -197,13 +213,13 @@ class Workspace(Curated):
         for name in ("before", "after", "around"):
             if given := getattr(query, name):
                 query = msgspec.structs.replace(query, **{name: self._event_id(lines, given)})
-        state = lines.fold() if needs_state(query) else None
+        state = lines.fold() if queries.needs_state(query) else None
         window = windows.window(lines, query, state=state)
         freshness = msgspec.structs.replace(freshness, unreadable_lines=window.unreadable_lines)
-        return Shown(window=window, freshness=freshness, query=query)
+        return pages.Shown(window=window, freshness=freshness, query=query)
 
     def _check_agents(self, query: Query, lines: Prefix) -> None:
-        known = {*registry.MODULES, HUMAN, CURATED}
+        known = {*registry.MODULES, HUMAN, queries.CURATED}
         strangers = [name for name in query.agents if name not in known]
         if strangers:
             for name in strangers:
@@ -221,7 +237,7 @@ class Workspace(Curated):
 
     def _entry(self, given: str, lines: Prefix, freshness: Freshness) -> ShownEntry:
         if given.upper().startswith("DEC-"):
-            seq = existing_decision(lines.fold(), given).seq  # the oldest ones have no event id
+            seq = curated_decisions.existing(lines.fold(), given).seq  # the oldest ones have no event id
             entries = lines.newest_first(Keys(kinds=("decision.recorded",)))
             entry = next(entry for entry in entries if entry.event.seq == seq)
         else:
@@ -274,11 +290,11 @@ class Workspace(Curated):
         if self.log.head() != lines.head:
             stale = []  # somebody wrote meanwhile: the files are of another position, and rightly so
         settings = self.settings
-        agents = survey(layout=self.layout, settings=settings, sources=self._sources)
-        files = files_of(self.layout)
+        agents = surveys.survey(layout=self.layout, settings=settings, sources=self._sources)
+        files = statuses.files_of(self.layout)
         quarantined = sum(file.name.startswith("quarantine/") for file in files)
         current = goals.current(state.goals)
-        return Status(
+        return statuses.Status(
             workspace=str(self.root),
             workspace_id=settings.workspace_id,
             freshness=msgspec.structs.replace(freshness, unreadable_lines=visibility.unreadable),
@@ -294,7 +310,9 @@ class Workspace(Curated):
             stale_read_models=stale,
             agents=agents,
             files=files,
-            notes=notes(agents, stale=stale, quarantined=quarantined, foreign_lines=visibility.foreign),
+            notes=statuses.notes(
+                agents, stale=stale, quarantined=quarantined, foreign_lines=visibility.foreign
+            ),
         )
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
@@ -323,12 +341,12 @@ class Workspace(Curated):
     def stats(self) -> Stats:
         """Counts, and what reading a handoff saves against reading everything. Costs one pass."""
         freshness, lines = self._fresh()
-        counting = StatsCount()
+        counted = counting.StatsCount()
         lines.close()
         lines = lines.without_index()  # every text is counted, so everything is read
-        state = catalogue.fold(counting.counted(lines.entries()))
+        state = catalogue.fold(counted.counted(lines.entries()))
         handoff = self._handoff(state, lines.head, freshness)
-        return counting.stats(state, freshness, handoff_tokens=handoff.tokens, log_bytes=lines.head.size)
+        return counted.stats(state, freshness, handoff_tokens=handoff.tokens, log_bytes=lines.head.size)
 
 
 def _fold_and_seen(lines: Prefix) -> tuple[State, Visibility]:

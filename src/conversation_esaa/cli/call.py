@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
-from conversation_esaa.cli.values import seconds
+from conversation_esaa.cli.defaults import without_parser
 from conversation_esaa.cli.words import plain
-from conversation_esaa.errors import ConversationError, UsageError
+from conversation_esaa.errors import ConversationError
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.patterns import lazy
 from conversation_esaa.progress import unheard
@@ -21,8 +19,10 @@ from conversation_esaa.text import terminal
 from conversation_esaa.workspace import Workspace
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Mapping, Sequence
 
+    from conversation_esaa.cli.parser import Parser
     from conversation_esaa.cli.progress import ProgressLine
     from conversation_esaa.progress import Progress
 
@@ -118,6 +118,8 @@ def _progress_line(stderr: TextIO) -> ProgressLine:
 
 
 def _json(document: Mapping[str, Any], *, indent: int | None = None) -> str:
+    import json
+
     text = json.dumps(document, ensure_ascii=False, indent=indent) + "\n"
     return _NOT_PLAIN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -125,7 +127,7 @@ def _json(document: Mapping[str, Any], *, indent: int | None = None) -> str:
 class Call:
     """What a command gets: the machine, the output, and the workspace when it asks for it."""
 
-    def __init__(self, args: argparse.Namespace, machine: Machine, out: Output) -> None:
+    def __init__(self, args: Namespace, machine: Machine, out: Output) -> None:
         self.machine, self.out = machine, out
         self._args = args
 
@@ -156,23 +158,6 @@ class Call:
         return workspace
 
 
-class Parser(argparse.ArgumentParser):
-    """An argparse parser that raises what it has to say; sub-parsers are of this class too."""
-
-    def __init__(self, **options: Any) -> None:
-        # A width, so that argparse need not look for one: that costs the import of four modules.
-        super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Wrong words. Raises UsageError."""
-        raise UsageError(message, hint=f"`{self.prog} --help` shows how it is used.")
-
-    def print_help(self, file: Any = None) -> NoReturn:
-        """`--help` was asked for. Raises HelpAsked."""
-        del file
-        raise HelpAsked(self)
-
-
 class HelpAsked(Exception):
     """`--help`, wherever it stood."""
 
@@ -181,45 +166,7 @@ class HelpAsked(Exception):
         self.parser = parser
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    return argparse.HelpFormatter(prog, width=80)
-
-
-def build_parser(name: str, module: str) -> Parser:
-    """The parser of one command, common options included, also behind its sub-commands."""
-    command = importlib.import_module(f"conversation_esaa.cli.commands.{module}")
-    parser = Parser(
-        prog=f"conversation-esaa {name}",
-        description=command.HELP,
-        epilog=getattr(command, "EXAMPLES", None),
-    )
-    command.arguments(parser)
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for sub_name, sub_parser in action.choices.items():
-                _common(sub_parser)
-                told = next(each.help or "" for each in action._choices_actions if each.dest == sub_name)
-                sub_parser.description = f"{told[:1].upper()}{told[1:]}."
-    _common(parser)
-    return parser
-
-
 COMMON = {"workspace": "", "json": False, "no_sync": False, "lock_timeout": 10.0}
-
-
-def _common(parser: argparse.ArgumentParser) -> None:
-    """Without defaults, so that a sub-command does not undo what was said before it."""
-    add, unset = parser.add_argument, argparse.SUPPRESS
-    add("-C", "--workspace", metavar="DIR", default=unset, help="the project (default: found from here)")
-    add("--json", action="store_true", default=unset, help="one JSON object on stdout")
-    add("--no-sync", action="store_true", default=unset, help="do not look at the agents' logs first")
-    add(
-        "--lock-timeout",
-        type=seconds,
-        metavar="S",
-        default=unset,
-        help="seconds to wait for another writer (default 10)",
-    )
 
 
 def carry_out(
@@ -236,7 +183,11 @@ def carry_out(
     out = output(words, stdout, stderr)
     try:
         command = importlib.import_module(f"conversation_esaa.cli.commands.{module}")
-        args = build_parser(name, module).parse_args(words, argparse.Namespace(**COMMON))
+        args = without_parser(command.arguments, words, COMMON)
+        if args is None:
+            from conversation_esaa.cli.parser import parsed
+
+            args = parsed(name, command, words)
         return command.run(args, Call(args, machine, out)) or 0
     except HelpAsked as asked:
         from conversation_esaa.cli.help_text import help_text

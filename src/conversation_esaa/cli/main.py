@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-    from conversation_esaa.cli.call import Parser
+    from conversation_esaa.cli.parser import Parser
     from conversation_esaa.machine import Machine
 
 PROG = "conversation-esaa"
@@ -211,6 +211,8 @@ def overview() -> str:
 
 def parser_for(name: str) -> Parser:
     """The parser of one command, for help texts and tests."""
-    from conversation_esaa.cli.call import build_parser
+    import importlib
 
-    return build_parser(name, COMMANDS[name][0])
+    from conversation_esaa.cli.parser import build_parser
+
+    return build_parser(name, importlib.import_module(f"conversation_esaa.cli.commands.{COMMANDS[name][0]}"))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from argparse import ArgumentTypeError
 
 
 def positive(given: str) -> int:
     """A whole number from 1."""
     if not given.isdecimal() or int(given) < 1:
-        raise ArgumentTypeError(f"takes a whole number from 1, not {given[:40]!r}")
+        raise _refused(f"takes a whole number from 1, not {given[:40]!r}")
     return int(given)
 
 
 def not_negative(given: str) -> int:
     """A whole number from 0."""
     if not given.isdecimal():
-        raise ArgumentTypeError(f"takes a whole number from 0, not {given[:40]!r}")
+        raise _refused(f"takes a whole number from 0, not {given[:40]!r}")
     return int(given)
 
 
@@ -27,5 +26,11 @@ def seconds(given: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"takes seconds from 0, not {given[:40]!r}")
+        raise _refused(f"takes seconds from 0, not {given[:40]!r}")
     return value
+
+
+def _refused(why: str) -> Exception:
+    from argparse import ArgumentTypeError  # who parses has it already
+
+    return ArgumentTypeError(why)

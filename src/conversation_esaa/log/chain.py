@@ -14,7 +14,6 @@ can be checked as well.
 from __future__ import annotations
 
 import hashlib
-import json
 from binascii import unhexlify
 from typing import TYPE_CHECKING, Any
 
@@ -284,6 +283,8 @@ def _content_keys(event: Recorded, fields: dict[str, Any]) -> AbstractSet[str]:
 
 def _strictly(line: bytes) -> dict[str, Any] | None:
     """The line's object as any JSON reader takes it; None when two readers may take two different ones."""
+    import json
+
     try:
         fields = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
     except (ValueError, RecursionError):

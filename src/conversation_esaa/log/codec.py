@@ -7,12 +7,24 @@ line's sake: a line that is no event of ours is a `Problem` with a reason that n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from conversation_esaa.canonical import without_surrogates
-from conversation_esaa.events import TYPES, Event, Recorded, UnknownEvent
+from conversation_esaa.events import (
+    TYPES,
+    ConversationTurn,
+    Event,
+    Recorded,
+    SessionCompacted,
+    SessionEnded,
+    SessionStarted,
+    UnknownEvent,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Older(msgspec.Struct, frozen=True):
@@ -30,7 +42,6 @@ class Problem(msgspec.Struct, frozen=True):
 HASH_BYTES = 32
 
 _BOM = b"\xef\xbb\xbf"
-_decode_event = msgspec.json.Decoder(Event).decode
 _decode_any = msgspec.json.Decoder().decode
 _unhex = bytes.fromhex
 
@@ -38,12 +49,37 @@ _unhex = bytes.fromhex
 def read_line(line: bytes) -> Recorded | Older | Problem | None:
     """The event of one line; None for a blank one. `line` has no line feed; a CR at its end is ignored."""
     try:
-        event: Recorded = _decode_event(line)
+        event: Recorded = _events.decode(line)
         if event.v >= 2 and event.seq > 0 and len(_unhex(event.hash)) == HASH_BYTES:
             return event
+    except msgspec.ValidationError:
+        if _events.widened():
+            return read_line(line)
     except (msgspec.DecodeError, RecursionError, ValueError):
         pass
     return _read_patiently(line)
+
+
+class _Events:
+    """The decoder of events: of what agents' logs give at first, of all when a line of another kind comes.
+
+    Making the whole one costs as much as reading a thousand lines, and most commands meet turns only.
+    """
+
+    def __init__(self) -> None:
+        said = ConversationTurn | SessionStarted | SessionEnded | SessionCompacted
+        self.decode: Callable[[bytes], Recorded] = msgspec.json.Decoder(said).decode
+        self._is_whole = False
+
+    def widened(self) -> bool:
+        """Whether there is more that can be decoded from now on."""
+        if self._is_whole:
+            return False
+        self.decode, self._is_whole = msgspec.json.Decoder(Event).decode, True
+        return True
+
+
+_events = _Events()
 
 
 def read_fields(line: bytes) -> dict[str, Any] | Problem | None:
