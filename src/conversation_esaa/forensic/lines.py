@@ -136,16 +136,17 @@ class LineCheck:
             or {turn.workspace_id for turn in turns} != {self._workspace_id}
             or not {turn.actor for turn in turns} <= _ACTORS
             or {turn.topic_ids for turn in turns} != {()}
-            or not all(turn.source and turn.agent_id and turn.source_ref and turn.text for turn in turns)
+            or not all([turn.source and turn.agent_id and turn.text for turn in turns])  # noqa: C419 - half as dear
             or recorded != sorted(recorded)
             or recorded[0] < self.recorded_at
             or not all(map(le, said, recorded))
             or not all(map(_IN_OUR_FORM, {*said, *recorded}))
         ):
             return False
-        identities = [
-            _encode(("turn", turn.source, turn.source_ref)) for turn in turns
-        ]  # see ids.turn_event_id
+        identities = [  # as ids.turn_event_id hashes them
+            _encode(("turn", turn.source, turn.source_ref) if turn.source_ref else _by_words(turn))
+            for turn in turns
+        ]
         return [sha256(each).hexdigest() for each in identities] == [turn.event_id for turn in turns]
 
     def chained(self, line_no: int, entry: Entry, found: list[chain.Finding]) -> bool:
@@ -270,6 +271,10 @@ _MARK_KINDS: dict[type[FromSource], MarkKind] = {
     SessionEnded: MarkKind.ENDED,
     SessionCompacted: MarkKind.COMPACTED,
 }
+
+
+def _by_words(turn: ConversationTurn) -> tuple[str, ...]:
+    return "turn", turn.source, turn.source_session_id, str(turn.source_index), turn.actor, turn.text
 
 
 def _identity_holds(event: FromSource) -> bool:
