@@ -21,7 +21,12 @@ VOCABULARY = {
     *("canonical", "errors", "events", "ids", "layout", "lookup", "masking", "masking_rules", "patterns"),
     *("progress", "settings", "text", "timestamps", "turn"),
 }
-FLOOR = {"later", "locate", "machine", "replace"}  # what the ends stand on: directories, the machine, one rename
+FLOOR = {
+    "later",
+    "locate",
+    "machine",
+    "replace",
+}  # what the ends stand on: directories, the machine, one rename
 WORKSPACE = {"curated", "establish", "opened", "workspace"}
 RANKS = (
     VOCABULARY | FLOOR,
