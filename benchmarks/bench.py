@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,9 @@ class Spot(msgspec.Struct, frozen=True):
     def log(self) -> Path:
         """The event log."""
         return self.store / "activity.jsonl"
+
+
+SETTLING_S = 2.2  # longer than the coarsest clock of a file system
 
 
 class Bench:
@@ -169,6 +173,15 @@ class Bench:
     def captured(self, spot: Spot) -> None:
         """Bring the workspace up to date, setting it up if need be."""
         run(self.product("up", spot=spot))
+
+    def settled(self, *spots: Spot) -> None:
+        """As a machine is most of the time: what the agents wrote last is some seconds old.
+
+        Times of files within two seconds of a look prove nothing, so only then is a look remembered.
+        """
+        time.sleep(SETTLING_S)
+        for spot in spots:
+            run(self.product("sync", spot=spot))
 
     def check_capture(self, spot: Spot, manifest: synthetic.Manifest) -> None:
         """Fast and wrong is worth nothing. Raises Failed when a turn is missing or doubled."""

@@ -28,7 +28,7 @@ LOG_PER_TEXT = 1.25  # "about the text kept"
 NOT_MEASURED = (
     "a hook call: there are no hooks yet",
     "search: there is no search yet",
-    "replay, and the size of the index: not built yet",
+    "replay: not built yet",
 )
 
 
@@ -55,13 +55,16 @@ def many_files(bench: Bench) -> list[Row]:
     sizes = bench.sizes
     commands: dict[object, Command] = {BARE: bench.bare()}
     limits = {sizes.files: 4.0, sizes.many_files: 6.0}
+    spots: list[Spot] = []
     for files in limits:
         bench.told(f"{files:,} session files")
         spot = bench.spot(f"files-{files}")
         here = min(files, sizes.files_here)
         bench.with_sessions(spot, sessions=here, turns=12, elsewhere=files - here)
         bench.captured(spot)
+        spots.append(spot)
         commands[files] = bench.product("sync", spot=spot)
+    bench.settled(*spots)
     cost = alternating(commands, sizes.runs_start)
     return [
         compared(
@@ -80,18 +83,20 @@ def log_sizes(bench: Bench) -> tuple[list[Row], Curve]:
     """What reading and syncing cost as the log grows."""
     sizes = bench.sizes
     commands: dict[tuple[str, int], Command] = {(BARE, 0): bench.bare()}
+    idle: dict[tuple[str, int], Command] = {}
     for events in sizes.log_events:
         spot = bench.logged(events)
         event = _event_in_the_middle(spot)
         commands["one new turn", events] = bench.product(
             "sync", spot=spot, prepare=partial(synthetic.append, spot.home)
         )
-        commands["nothing new", events] = bench.product("sync", spot=spot)
+        idle["nothing new", events] = bench.product("sync", spot=spot)
         for command in READS:
             words = command.replace("ID", event).split()
             commands[command, events] = bench.product(*words, spot=spot)
     bench.told("commands by size of the log")
-    cost = alternating(commands, sizes.runs)
+    bench.settled(*map(bench.logged, sizes.log_events))
+    cost = {**alternating(idle, sizes.runs_start), **alternating(commands, sizes.runs)}
     small, big = sizes.log_events[0], sizes.log_events[-1]
     named = f"{big:,} events in the log against {small:,}"
     rows = [
@@ -195,7 +200,7 @@ def cold_capture(bench: Bench) -> list[Row]:
             absolute=f"{least.peak_mb:.0f} → {most.peak_mb:.0f} MB",
         )
     )
-    rows.append(_log_per_text(spot))
+    rows += [_log_per_text(spot), _index_per_log(spot)]
     return rows
 
 
@@ -283,6 +288,18 @@ def _handoff_tokens(bench: Bench, *log_events: int) -> list[Row]:
             )
         )
     return rows
+
+
+def _index_per_log(spot: Spot) -> Row:
+    log, index = spot.log.stat().st_size, (spot.store / "index.db").stat().st_size
+    return Row(
+        key="index_per_log",
+        what="bytes of the index for a byte of the log",
+        limit=1.5,
+        unit="×",
+        value=index / log,
+        absolute=f"{index / 1e6:.1f} MB beside {log / 1e6:.1f} MB",
+    )
 
 
 def _log_per_text(spot: Spot) -> Row:
