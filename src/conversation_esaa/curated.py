@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from conversation_esaa.establish import settle_move
 from conversation_esaa.later import Later
 from conversation_esaa.opened import LAST, Opened
-from conversation_esaa.publish import publish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -51,10 +50,9 @@ class Curated(Opened):
             try:
                 before = self._folded(self._writable_index())
                 written = writer.append(draft(before), recorded_at=self.machine.now())
-                state = self._folded(self._writable_index())
+                self._publish(self._folded(self._writable_index()), writer.head)
             finally:
                 self._close_index()
-            publish(self.layout, self._models(state, writer.head))
         return written
 
     def set_goal(self, text: str, *, by: str = "") -> Entry:

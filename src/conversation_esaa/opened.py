@@ -25,7 +25,7 @@ from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.patterns import lazy
 from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
-from conversation_esaa.publish import differing, publish
+from conversation_esaa.publish import differing, digests, publish
 from conversation_esaa.reading.freshness import Freshness
 from conversation_esaa.replace import replace_file
 
@@ -222,11 +222,22 @@ class Opened:
             try:
                 if anew and not self._index_is_sound():
                     self._forget_index()
-                state = self._folded(self._writable_index())
+                changed = self._publish(self._folded(self._writable_index()), writer.head)
             finally:
                 self._close_index()
-            changed = publish(self.layout, self._models(state, writer.head))
             return Projected(head=writer.head, changed=changed)
+
+    def _publish(self, state: State, head: Head) -> list[str]:
+        """Write the read models that differ; the index remembers what they were, for who looks at them next."""
+        models = self._models(state, head)
+        changed = publish(self.layout, models)
+        if self._index is not None:
+            try:
+                self._index.keep_published(digests(models), head)
+                self._index.commit()
+            except IndexUnusable:
+                self._forget_index()
+        return changed
 
     def _index_is_sound(self) -> bool:
         """Whether the index has the events that the log has, and its fold is what a fold of the log gives."""

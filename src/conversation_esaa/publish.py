@@ -6,6 +6,7 @@ power cut emptied is found out and rebuilt.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from conversation_esaa.errors import ConversationError
@@ -27,6 +28,21 @@ class NotPublished(ConversationError):
 def differing(layout: Layout, models: Mapping[str, str]) -> list[str]:
     """Names of the read models whose file is missing or has other bytes, in the order given."""
     return [name for name, text in models.items() if _current(layout.read_model(name)) != text.encode()]
+
+
+def digests(models: Mapping[str, str]) -> dict[str, str]:
+    """SHA-256 of each text, in hex."""
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in models.items()}
+
+
+def changed_since(layout: Layout, written: Mapping[str, str]) -> list[str]:
+    """Names of the read models whose file is missing or is not what was written, by its digest."""
+    names = []
+    for name, digest in written.items():
+        content = _current(layout.read_model(name))
+        if content is None or hashlib.sha256(content).hexdigest() != digest:
+            names.append(name)
+    return names
 
 
 def publish(layout: Layout, models: Mapping[str, str]) -> list[str]:

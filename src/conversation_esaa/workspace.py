@@ -37,7 +37,7 @@ from conversation_esaa.projections.catalogue import State
 from conversation_esaa.projections.decisions import active as active_decisions
 from conversation_esaa.projections.tasks import open_tasks
 from conversation_esaa.projections.topics import active as active_topics
-from conversation_esaa.publish import differing
+from conversation_esaa.publish import changed_since, differing
 from conversation_esaa.reading import handoff as handoffs
 from conversation_esaa.reading.freshness import Freshness
 from conversation_esaa.settings import Settings
@@ -285,8 +285,13 @@ class Workspace(Curated):
     def status(self) -> Status:
         """The one-screen truth."""
         freshness, lines = self._fresh()
-        state, visibility = self._answer(lines, _fold_and_seen)
-        stale = differing(self.layout, self._models(state, lines.head))
+        (state, visibility), published = self._answer(
+            lines, lambda lines: (_fold_and_seen(lines), lines.published())
+        )
+        if published:
+            stale = changed_since(self.layout, published)
+        else:
+            stale = differing(self.layout, self._models(state, lines.head))
         if self.log.head() != lines.head:
             stale = []  # somebody wrote meanwhile: the files are of another position, and rightly so
         settings = self.settings

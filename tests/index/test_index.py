@@ -224,3 +224,18 @@ def test_the_index_is_for_its_owner_alone(world):
 
     assert (world.store / "index.db").stat().st_mode & 0o777 == 0o600
     assert not list(world.store.glob("index.db-*"))
+
+
+def test_status_knows_an_edited_read_model_without_rendering_them_all(world, monkeypatch):
+    """What was written is remembered by its digest, so that looking costs reading six files."""
+    world.claude().user("one")
+    world.sync()
+    monkeypatch.setattr("conversation_esaa.opened.Opened._models", lambda *_: pytest.fail("rendered"))
+
+    untouched = world.run("status", "--no-sync", "--json").json
+    with (world.store / "decisions.md").open("a") as file:
+        file.write("- DEC-0099 by hand\n")
+    edited = world.run("status", "--no-sync", "--json").json
+
+    assert untouched["stale_read_models"] == []
+    assert edited["stale_read_models"] == ["decisions.md"]

@@ -22,7 +22,7 @@ from conversation_esaa.projections import catalogue
 from conversation_esaa.text import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from conversation_esaa.events import Recorded
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import State
 
-VERSION = 1
+VERSION = 2
 """Of the tables and of what is put into them. A file of another version is built anew."""
 
 _SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE name (id INTEGER PRIMARY KEY, value TEXT UNIQUE NOT NULL);
 CREATE TABLE fold (size INTEGER PRIMARY KEY, state BLOB NOT NULL);
+CREATE TABLE published (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE event (
     offset INTEGER PRIMARY KEY,
     id,
@@ -234,7 +235,7 @@ class Index:
         self.state = self._kept = state
 
     def _clear(self, roots: Collection[str]) -> None:
-        for table in ("meta", "name", "fold", "event", "copy_key", "v1_1_turn"):
+        for table in ("meta", "name", "fold", "published", "event", "copy_key", "v1_1_turn"):
             self._do(f"DELETE FROM {table}")  # noqa: S608 - names of our own
         self._do("INSERT INTO words (words) VALUES ('delete-all')")
         self._names.clear()
@@ -366,6 +367,20 @@ class Index:
             return state
         tail = (entry for entry in log.entries(int(found[0])) if entry.offset < end)
         return catalogue.fold(visible(tail, roots), state)
+
+    def published(self, head: Head) -> dict[str, str]:
+        """SHA-256 of each read model as it was written at `head`; empty when others were written since."""
+        return dict(self._do("SELECT name, digest FROM published WHERE seq = ?", head.seq).fetchall())
+
+    def keep_published(self, digests: Mapping[str, str], head: Head) -> None:
+        """Remember what was written at `head`, in place of what was before. Then `commit`."""
+        if self.published(head) == digests:
+            return
+        if not self._database.in_transaction:
+            self._do("BEGIN IMMEDIATE")
+        self._do("DELETE FROM published")
+        rows = [(name, head.seq, digest) for name, digest in digests.items()]
+        self._do_all("INSERT INTO published VALUES (?, ?, ?)", rows)
 
     # --- looking up ------------------------------------------------------------------------------------
 

@@ -108,6 +108,10 @@ class Prefix:
         """Decisions, tasks, topics, goal and conversation."""
         return catalogue.fold(self.entries())
 
+    def published(self) -> dict[str, str]:
+        """SHA-256 of each read model as it was written at this position; empty when that is not known."""
+        return {}
+
     def close(self) -> None:
         """Give back what is held open. Asking on is no mistake of a Prefix, but of an IndexedPrefix."""
 
@@ -176,6 +180,10 @@ class IndexedPrefix(Prefix):
     def fold(self) -> State:
         """Decisions, tasks, topics, goal and conversation; what was folded before is not read again."""
         return self._index.fold(self._log, self._roots, end=self.head.size) or super().fold()
+
+    def published(self) -> dict[str, str]:
+        """SHA-256 of each read model as it was written at this position; empty when none was."""
+        return self._index.published(self.head)
 
     def close(self) -> None:
         """Give the index back."""
