@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from conversation_esaa.events import Head
+
 
 class IndexUnusable(Exception):
     """The index cannot be had, or does not say what the log says: whatever was asked is to be done without it.
@@ -23,3 +25,11 @@ class Keys(msgspec.Struct, frozen=True, kw_only=True):
     until: str = ""  # exclusive
     ids: frozenset[str] | None = None  # these events …
     kinds: tuple[str, ...] = ()  # … or events of these names
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """The read models as they were written last."""
+
+    head: Head  # the position they name; its size is not kept
+    basis: str  # a digest of all that those are made from which change seldom
+    digests: dict[str, str]  # name → SHA-256 of the file

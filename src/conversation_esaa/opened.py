@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -20,12 +21,12 @@ from conversation_esaa.ids import HUMAN, AgentId, EventId, agent_id
 from conversation_esaa.later import Later
 from conversation_esaa.layout import READ_MODELS, Layout
 from conversation_esaa.log.v1_1 import visible
-from conversation_esaa.lookup import IndexUnusable
+from conversation_esaa.lookup import IndexUnusable, Published
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.patterns import lazy
 from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
-from conversation_esaa.publish import differing, digests, publish
+from conversation_esaa.publish import differing, digests, publish, untouched
 from conversation_esaa.reading.freshness import Freshness
 from conversation_esaa.replace import replace_file
 
@@ -229,15 +230,30 @@ class Opened:
 
     def _publish(self, state: State, head: Head) -> list[str]:
         """Write the read models that differ; the index remembers what they were, for who looks at them next."""
-        models = self._models(state, head)
+        basis = hashlib.sha256(__version__.encode() + catalogue.basis(state)).hexdigest()
+        try:
+            before = self._index.published() if self._index is not None else None
+        except IndexUnusable:
+            before = None
+        models = dict.fromkeys(catalogue.READ_MODELS, "")
+        if before is not None and before.basis == basis:
+            models.update(self._moved(before, head))
+        for name, text in models.items():
+            models[name] = text or catalogue.render(name, state, head, resume=registry.resume_command)
         changed = publish(self.layout, models)
-        if self._index is not None:
+        if self._index is not None and changed:
             try:
-                self._index.keep_published(digests(models), head)
+                self._index.keep_published(Published(head=head, basis=basis, digests=digests(models)))
                 self._index.commit()
             except IndexUnusable:
                 self._forget_index()
         return changed
+
+    def _moved(self, before: Published, head: Head) -> dict[str, str]:
+        """Read models that say what they said, at the new position; those that nobody changed by hand."""
+        written = {name: before.digests[name] for name in catalogue.SELDOM_CHANGED if name in before.digests}
+        texts = untouched(self.layout, written)
+        return {name: catalogue.moved(text, before.head, head) or "" for name, text in texts.items()}
 
     def _index_is_sound(self) -> bool:
         """Whether the index has the events that the log has, and its fold is what a fold of the log gives."""

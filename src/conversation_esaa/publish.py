@@ -35,14 +35,17 @@ def digests(models: Mapping[str, str]) -> dict[str, str]:
     return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in models.items()}
 
 
-def changed_since(layout: Layout, written: Mapping[str, str]) -> list[str]:
-    """Names of the read models whose file is missing or is not what was written, by its digest."""
-    names = []
+def untouched(layout: Layout, written: Mapping[str, str]) -> dict[str, str]:
+    """The read models that are as they were written, with their text.
+
+    written   name → SHA-256 of what was written.
+    """
+    texts = {}
     for name, digest in written.items():
         content = _current(layout.read_model(name))
-        if content is None or hashlib.sha256(content).hexdigest() != digest:
-            names.append(name)
-    return names
+        if content is not None and hashlib.sha256(content).hexdigest() == digest:
+            texts[name] = content.decode()
+    return texts
 
 
 def publish(layout: Layout, models: Mapping[str, str]) -> list[str]:

@@ -37,7 +37,7 @@ from conversation_esaa.projections.catalogue import State
 from conversation_esaa.projections.decisions import active as active_decisions
 from conversation_esaa.projections.tasks import open_tasks
 from conversation_esaa.projections.topics import active as active_topics
-from conversation_esaa.publish import changed_since, differing
+from conversation_esaa.publish import differing, untouched
 from conversation_esaa.reading import handoff as handoffs
 from conversation_esaa.reading.freshness import Freshness
 from conversation_esaa.settings import Settings
@@ -289,7 +289,8 @@ class Workspace(Curated):
             lines, lambda lines: (_fold_and_seen(lines), lines.published())
         )
         if published:
-            stale = changed_since(self.layout, published)
+            same = untouched(self.layout, published)
+            stale = [name for name in published if name not in same]
         else:
             stale = differing(self.layout, self._models(state, lines.head))
         if self.log.head() != lines.head:

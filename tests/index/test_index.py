@@ -239,3 +239,24 @@ def test_status_knows_an_edited_read_model_without_rendering_them_all(world, mon
 
     assert untouched["stale_read_models"] == []
     assert edited["stale_read_models"] == ["decisions.md"]
+
+
+def test_a_new_turn_renders_no_decision_anew_and_the_bytes_are_those_of_a_cold_rendering(world, monkeypatch):
+    """A thousand decisions must not be paid for at each turn."""
+    claude = world.claude().user("one")
+    world.sync()
+    workspace = world.workspace()
+    workspace.decide("Keep it", sources=["last"])
+    workspace.create_task("Do it")
+    claude.assistant("two")
+    with monkeypatch.context() as context:
+        for renderer in ("decisions.render", "tasks.render", "topics.render", "topics.render_json"):
+            name = f"conversation_esaa.projections.{renderer}"
+            context.setattr(name, lambda *_, **__: pytest.fail("rendered"))
+        world.sync()
+
+    assert world.run("project", "--check").code == 0
+    (world.store / "decisions.md").write_text("by hand")
+    claude.user("three")
+    world.sync()
+    assert world.run("project", "--check").code == 0

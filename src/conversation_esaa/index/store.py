@@ -16,13 +16,13 @@ import msgspec
 from conversation_esaa.events import ConversationTurn, Entry, FromSource, Head, TopicCreated, event_name
 from conversation_esaa.layout import FILE_MODE
 from conversation_esaa.log.v1_1 import Visibility, v1_1_turn_keys, visible
-from conversation_esaa.lookup import IndexUnusable
+from conversation_esaa.lookup import IndexUnusable, Published
 from conversation_esaa.progress import unheard
 from conversation_esaa.projections import catalogue
 from conversation_esaa.text import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from conversation_esaa.events import Recorded
@@ -39,7 +39,9 @@ _SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE name (id INTEGER PRIMARY KEY, value TEXT UNIQUE NOT NULL);
 CREATE TABLE fold (size INTEGER PRIMARY KEY, state BLOB NOT NULL);
-CREATE TABLE published (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE published (
+    name TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL, basis TEXT NOT NULL, digest TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE event (
     offset INTEGER PRIMARY KEY,
     id,
@@ -368,19 +370,23 @@ class Index:
         tail = (entry for entry in log.entries(int(found[0])) if entry.offset < end)
         return catalogue.fold(visible(tail, roots), state)
 
-    def published(self, head: Head) -> dict[str, str]:
-        """SHA-256 of each read model as it was written at `head`; empty when others were written since."""
-        return dict(self._do("SELECT name, digest FROM published WHERE seq = ?", head.seq).fetchall())
+    def published(self) -> Published | None:
+        """The read models as they were written last; None when that is not known."""
+        rows = self._all("SELECT seq, hash, basis, name, digest FROM published")
+        if not rows:
+            return None
+        seq, link, basis = rows[0][:3]
+        digests = {str(row[3]): str(row[4]) for row in rows}
+        return Published(head=Head(seq=int(seq), hash=str(link)), basis=str(basis), digests=digests)
 
-    def keep_published(self, digests: Mapping[str, str], head: Head) -> None:
-        """Remember what was written at `head`, in place of what was before. Then `commit`."""
-        if self.published(head) == digests:
-            return
+    def keep_published(self, written: Published) -> None:
+        """Remember what was written, in place of what was before. Then `commit`."""
         if not self._database.in_transaction:
             self._do("BEGIN IMMEDIATE")
         self._do("DELETE FROM published")
-        rows = [(name, head.seq, digest) for name, digest in digests.items()]
-        self._do_all("INSERT INTO published VALUES (?, ?, ?)", rows)
+        head, basis = written.head, written.basis
+        rows = [(name, head.seq, head.hash, basis, digest) for name, digest in written.digests.items()]
+        self._do_all("INSERT INTO published VALUES (?, ?, ?, ?, ?)", rows)
 
     # --- looking up ------------------------------------------------------------------------------------
 

@@ -14,7 +14,16 @@ import msgspec
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.events import ConversationTurn, DecisionRecorded, Entry
 from conversation_esaa.ids import AgentId, DecisionId, TaskId, TopicId
-from conversation_esaa.projections import conversation, decisions, goal, handoff, state, tasks, topics
+from conversation_esaa.projections import (
+    conversation,
+    decisions,
+    goal,
+    handoff,
+    markdown,
+    state,
+    tasks,
+    topics,
+)
 from conversation_esaa.projections.conversation import Conversation
 from conversation_esaa.projections.decisions import Decision
 from conversation_esaa.projections.goal import Goal
@@ -115,6 +124,32 @@ READ_MODELS: dict[str, Render] = {
     "topics.md": lambda value, head, _: topics.render(value.topics, head),
     "topics.json": lambda value, head, _: topics.render_json(value.topics, head, value.decisions),
 }
+
+
+SELDOM_CHANGED = ("decisions.md", "tasks.json", "topics.md", "topics.json")
+"""Read models that a new turn does not change, the log position in their head apart."""
+
+
+def basis(value: State) -> bytes:
+    """All that the SELDOM_CHANGED are rendered from, as bytes to compare."""
+    return msgspec.json.encode((VERSION, value.decisions, value.tasks, value.topics))
+
+
+def moved(text: str, before: Head, now: Head) -> str | None:
+    """One of the SELDOM_CHANGED, rendered at `before`, as it is rendered at `now` from an equal basis.
+
+    None when it does not name the position `before`, as all do in their head.
+    """
+    for form in (markdown.position, json_position):
+        stated = form(before)
+        if stated in text:
+            return text.replace(stated, form(now), 1)
+    return None
+
+
+def json_position(head: Head) -> str:
+    """How tasks.json and topics.json state their log position."""
+    return f'"seq": {head.seq},\n    "hash": "{head.hash}"'
 
 
 def render(name: str, value: State, head: Head, *, resume: Resume = no_resume) -> str:

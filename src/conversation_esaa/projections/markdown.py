@@ -27,9 +27,14 @@ _ID = lazy(r"[A-Z]{1,8}-[0-9]{1,9}")
 def notice(schema: str, head: Head) -> str:
     """The first line of a Markdown read model: what it is, what it was built from, who rebuilds it."""
     return (
-        f"<!-- {schema} | log seq={head.seq} hash={head.hash or 'none'} | "
+        f"<!-- {schema} | {position(head)} | "
         f"generated, do not edit: `conversation-esaa project` rebuilds it -->"
     )
+
+
+def position(head: Head) -> str:
+    """How a notice states the log position."""
+    return f"log seq={head.seq} hash={head.hash or 'none'}"
 
 
 def code(value: str) -> str:

@@ -183,7 +183,10 @@ class IndexedPrefix(Prefix):
 
     def published(self) -> dict[str, str]:
         """SHA-256 of each read model as it was written at this position; empty when none was."""
-        return self._index.published(self.head)
+        written = self._index.published()
+        if written is None or (written.head.seq, written.head.hash) != (self.head.seq, self.head.hash):
+            return {}
+        return written.digests
 
     def close(self) -> None:
         """Give the index back."""
