@@ -127,8 +127,11 @@ def _plain_table(text: str) -> dict[str, Any] | None:
     """
     table: dict[str, Any] = {}
     part = table
+    text = text.replace("\r\n", "\n")
+    if "\r" in text:  # alone it is no end of a line, and TOML refuses it
+        return None
     for line in text.split("\n"):
-        words = line.removesuffix("\r").strip(" \t")
+        words = line.strip(" \t")
         if not words or (words[0] == "#" and words.isprintable()):
             continue
         if words == "[capture]" and "capture" not in table:

@@ -36,6 +36,7 @@ TEXTS = st.lists(LINES, max_size=6).map("\n".join)
 
 
 @given(TEXTS)
+@example("\r")
 @example("root = 1\nroot = 2")
 @example('[capture]\nexclude_agents = ["grok"]\n[capture]')
 def test_the_short_way_to_read_a_plain_file_gives_what_toml_gives(text):
