@@ -212,7 +212,7 @@ class Opened:
         if check:
             log = self.log
             head = log.head()
-            models = self._models(prefixes.Prefix(log, head, self.roots).fold(), head)
+            models = self._models(prefixes.Prefix(log, head, self.roots).fold(), head, {})
             return Projected(head=head, changed=differing(self.layout, models))
         return self._renew(wait_s=self.lock_wait_s if wait_s is None else wait_s, anew=True)
 
@@ -235,11 +235,8 @@ class Opened:
             before = self._index.published() if self._index is not None else None
         except IndexUnusable:
             before = None
-        models = dict.fromkeys(catalogue.READ_MODELS, "")
-        if before is not None and before.basis == basis:
-            models.update(self._moved(before, head))
-        for name, text in models.items():
-            models[name] = text or catalogue.render(name, state, head, resume=registry.resume_command)
+        moved = self._moved(before, head) if before is not None and before.basis == basis else {}
+        models = self._models(state, head, moved)
         changed = publish(self.layout, models)
         if self._index is not None and changed:
             try:
@@ -327,9 +324,10 @@ class Opened:
             return True
         return not (named and all(self.layout.read_model(name).exists() for name in others))
 
-    def _models(self, state: State, head: Head) -> dict[str, str]:
+    def _models(self, state: State, head: Head, moved: dict[str, str]) -> dict[str, str]:
+        """All read models of `state`; the texts in `moved` are known and taken as they are."""
         return {
-            name: catalogue.render(name, state, head, resume=registry.resume_command)
+            name: moved.get(name) or catalogue.render(name, state, head, resume=registry.resume_command)
             for name in catalogue.READ_MODELS
         }
 

@@ -292,7 +292,7 @@ class Workspace(Curated):
             same = untouched(self.layout, published)
             stale = [name for name in published if name not in same]
         else:
-            stale = differing(self.layout, self._models(state, lines.head))
+            stale = differing(self.layout, self._models(state, lines.head, {}))
         if self.log.head() != lines.head:
             stale = []  # somebody wrote meanwhile: the files are of another position, and rightly so
         settings = self.settings
