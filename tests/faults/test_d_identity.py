@@ -48,6 +48,30 @@ def test_parent_and_fork_captured_in_one_first_run_give_each_turn_once(world: Wo
     assert [turn.source_session_id for turn in world.turns()] == [parent.id, parent.id, fork.id]
 
 
+@pytest.mark.parametrize("remembered", [0, 20_000])
+@pytest.mark.parametrize("later", [False, True], ids=["in one run", "in a later run"])
+def test_a_codex_fork_that_copies_its_parent_without_ids_adds_only_its_own_turns(
+    world: World, monkeypatch, later, remembered
+):
+    """FC-D01: copies are told by thread, ordinal and words, whether those are remembered or looked up."""
+    monkeypatch.setattr("conversation_esaa.index.store._RECENT", remembered)
+    parent, fork = world.codex("parent"), world.codex("fork")
+    parent.record("session_meta", parent.meta(history_mode="legacy"))
+    for kind, words in (("user_message", "one"), ("agent_message", "two"), ("user_message", "three")):
+        parent.record("event_msg", {"type": kind, "message": words})
+    if later:
+        world.sync()
+    fork.record("session_meta", fork.meta(history_mode="legacy", forked_from_id=parent.id))
+    for line in parent.path.read_text("utf-8").splitlines():
+        fork.write(json.loads(line))
+    fork.record("event_msg", {"type": "user_message", "message": "four"})
+    os.utime(parent.path, (1_000, 1_000))
+
+    world.sync()
+
+    assert texts(world) == ["one", "two", "three", "four"]
+
+
 def test_a_sub_agents_rollout_is_no_conversation(world: World):
     """FC-D02, FC-D03: the first header decides, also when the parent's is copied in behind it."""
     parent = world.codex("parent").user("one").assistant("two")

@@ -65,7 +65,7 @@ PRAGMA user_version = {VERSION};
 """
 _BATCH = 2000
 _PAGE = 64
-_RECENT = 100_000  # identities that are remembered before they are looked up
+_RECENT = 20_000  # identities that are remembered before they are looked up: 3 MB
 _APPLICATION = 0x65736161  # "esaa": tells our file from another program's
 
 
