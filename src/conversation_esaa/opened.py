@@ -211,7 +211,7 @@ class Opened:
         if check:
             log = self.log
             head = log.head()
-            models = self._models(prefixes.Prefix(log, head, self.roots).fold(), head, {})
+            models = self._models(prefixes.Prefix(log, head, self.roots, self.progress).fold(), head, {})
             return Projected(head=head, changed=differing(self.layout, models))
         return self._renew(wait_s=self.lock_wait_s if wait_s is None else wait_s, anew=True)
 
@@ -364,9 +364,9 @@ class Opened:
                 index = None
             if index is not None:
                 if index.position.size <= head.size and index.is_of(log, roots):
-                    return prefixes.IndexedPrefix(log, head, roots, index)
+                    return prefixes.IndexedPrefix(log, head, roots, index, self.progress)
                 index.close()
-        return prefixes.Prefix(log, head, roots)
+        return prefixes.Prefix(log, head, roots, self.progress)
 
     def _answer(self, lines: Prefix, answer: Callable[[Prefix], T]) -> T:
         """What `answer` makes of `lines`; read from the log itself when the index turns out to be no help."""
