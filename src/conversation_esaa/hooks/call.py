@@ -121,8 +121,8 @@ def first_value(content: bytes) -> tuple[dict[str, object], bytes]:
             from json import JSONDecoder
 
             value, end = JSONDecoder(strict=False).raw_decode(text)
-    except (StopIteration, ValueError, RecursionError):
-        return {}, b""
+    except (StopIteration, ValueError, RecursionError, SystemError):  # the last: `json` is not loaded, and
+        return {}, b""  # the decoder finds no error of its own to raise
     return (value if isinstance(value, dict) else {}), text[:end].encode()
 
 
