@@ -54,10 +54,15 @@ def test_agents_that_answer_like_claude_code(hooks, agent, source):
 
 @pytest.mark.parametrize(
     ("agent", "event", "key"),
-    [("copilot-cli", "sessionStart", "additionalContext"), ("cursor", "sessionStart", "additional_context")],
+    [
+        ("copilot-cli", "sessionStart", "additionalContext"),
+        ("cursor", "sessionStart", "additional_context"),
+        ("opencode", "experimental.chat.system.transform", "additionalContext"),
+        ("pi", "before_agent_start", "additionalContext"),
+    ],
 )
 def test_agents_with_a_form_of_their_own(hooks, agent, event, key):
-    """Copilot CLI, Cursor."""
+    """Copilot CLI, Cursor, and what we ourselves put into agents that load programs."""
     answer = injected(hooks, agent, event)
 
     assert list(answer) == [key]

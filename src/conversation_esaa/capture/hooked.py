@@ -32,8 +32,8 @@ _SPEAKERS = {  # event of an agent in ONLY_HOOKS → who said it, and the key of
     "beforesubmitprompt": (Actor.USER, "prompt"),
     "afteragentresponse": (Actor.ASSISTANT, "text"),
 }
-_SESSION = ("session_id", "sessionId", "conversation_id")
-_ANSWER = ("last_assistant_message", "lastAssistantMessage", "prompt_response")
+_SESSION = ("session_id", "sessionId", "conversation_id", "thread-id")
+_ANSWER = ("last_assistant_message", "lastAssistantMessage", "last-assistant-message", "prompt_response")
 _OF_A_SUBAGENT = ("agent_id", "subagentType", "subagent_id", "agent_transcript_path")
 _COMPARED = 400  # characters of an answer; hooks cut long ones
 

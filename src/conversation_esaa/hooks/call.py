@@ -19,14 +19,17 @@ PATIENCE_S = 1.0  # for the rest of a payload; agents kill a hook after some sec
 LOG_BYTES = 64_000
 CHARACTERS = 9_500  # of a handoff; agents cut what is put into their context at 10,000
 
+_PLAIN = '{"additionalContext":%s}'
 _LIKE_CLAUDE = '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":%s}}'
 CONTRACTS = {  # agent → the event at which it takes text into its context, and the JSON that it takes
     "claude-code": ("SessionStart", _LIKE_CLAUDE),
     "codex": ("SessionStart", _LIKE_CLAUDE),
-    "copilot-cli": ("sessionStart", '{"additionalContext":%s}'),
+    "copilot-cli": ("sessionStart", _PLAIN),
     "cursor": ("sessionStart", '{"additional_context":%s}'),
     "droid": ("SessionStart", _LIKE_CLAUDE),
     "gemini-cli": ("SessionStart", _LIKE_CLAUDE),
+    "opencode": ("experimental.chat.system.transform", _PLAIN),  # to our own plug-in
+    "pi": ("before_agent_start", _PLAIN),  # to our own extension
     "qwen-code": ("SessionStart", _LIKE_CLAUDE),
 }
 _BEGIN, _END = "[conversation-esaa handoff begin seq=", "[conversation-esaa handoff end seq="
