@@ -65,6 +65,16 @@ class Layout:
         """Held by whoever writes to the log; the operating system releases it with its holder."""
         return self.run / "write.lock"
 
+    @property
+    def watcher_lock(self) -> Path:
+        """Held by the watcher that serves this workspace: somebody will look at what hooks leave."""
+        return self.run / "watcher.lock"
+
+    @property
+    def spool(self) -> Path:
+        """What hooks left for whoever captures next."""
+        return self.run / "spool"
+
     def read_model(self, name: str) -> Path:
         """One of READ_MODELS."""
         return self.store / name

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from conversation_esaa.agents.registry import MODULES, ReaderState, agent, unlisted
+from conversation_esaa.agents.registry import MODULES, ReaderState, Retention, agent, retention, unlisted
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, Stat
 from conversation_esaa.capture.sync import Sources, roots_now
+from conversation_esaa.timestamps import from_epoch_s
 
 if TYPE_CHECKING:
     from conversation_esaa.ids import AgentId
     from conversation_esaa.layout import Layout
     from conversation_esaa.settings import Settings
+
+
+DAY_S = 86_400
 
 
 class AgentSurvey(msgspec.Struct, kw_only=True):
@@ -32,6 +36,9 @@ class AgentSurvey(msgspec.Struct, kw_only=True):
     unknown: dict[str, int] = {}  # record types not understood → how often met
     bad_lines: dict[str, list[int]] = {}  # file → line numbers, from 1
     unlisted: dict[str, int] = {}  # what is there and cannot be read: reason → count
+    retention: Retention | None = None  # how long the agent keeps sessions; None: until somebody deletes them
+    oldest_with_news: str = ""  # when the oldest of the sessions with news was last written to
+    deleted_from: str = ""  # when the agent may begin to delete sessions with news
     excluded: bool = False  # by config.toml
     failed: str = ""  # why nothing could be said
 
@@ -54,20 +61,28 @@ def _survey(
         home = module.home(sources.environ, sources.user_home)
         found.title, found.home, found.found = module.TITLE, str(home), home.is_dir()
         found.unlisted = unlisted(module, home)
+        found.retention = retention(module, home) if found.found else None
         files = list(module.session_files(home, roots))
     except Exception as error:  # noqa: BLE001 - one broken agent module must not hide the others
         found.failed = type(error).__name__
         return found
     found.sessions = len(files)
+    oldest_ns: int | None = None
     for file in files:
         cursor = saved.get(str(file.path))
         try:
             stat = Stat.of(file.path.stat())
         except OSError:
             continue
-        found.with_news += cursor is None or cursor.stat != stat
+        if cursor is None or cursor.stat != stat:
+            found.with_news += 1
+            oldest_ns = stat.mtime_ns if oldest_ns is None else min(oldest_ns, stat.mtime_ns)
         if cursor:
             _add(found, cursor, str(file.path))
+    if oldest_ns is not None:
+        found.oldest_with_news = from_epoch_s(oldest_ns / 1e9)
+        if found.retention:
+            found.deleted_from = from_epoch_s(oldest_ns / 1e9 + found.retention.days * DAY_S)
     return found
 
 
