@@ -197,10 +197,11 @@ def retention(home: Path) -> Retention:
     project or an organisation may say otherwise for some of its starts; the user's hold for all the others.
     """
     file = home / "settings.json"
-    days = read_document(file).get("cleanupPeriodDays")
-    given = isinstance(days, int | float) and not isinstance(days, bool) and days >= 0
+    days: Any = read_document(file).get("cleanupPeriodDays")
+    given = not isinstance(days, bool) and isinstance(days, int | float) and days >= 0
+    kept = int(min(days, FOR_EVER_DAYS)) if given else DEFAULT_RETENTION_DAYS
     return Retention(
-        days=int(min(days, FOR_EVER_DAYS)) if given else DEFAULT_RETENTION_DAYS,
+        days=kept,
         setting="cleanupPeriodDays",
         file=str(file),
         by_default=not given,
