@@ -391,7 +391,7 @@ class Opened:
         finally:
             lines.close()
 
-    def _is_unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether nothing that capture depends on changed since it last found nothing new."""
         return unchanged.holds(
             str(self.layout.unchanged),
@@ -404,7 +404,7 @@ class Opened:
     def _catch_up(self) -> tuple[bool, str]:
         if not self.catch_up:
             return False, "asked not to"
-        if self._is_unchanged():
+        if self.is_unchanged():
             return True, ""
         try:
             report = self.sync(wait_s=0)

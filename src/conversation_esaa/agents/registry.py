@@ -46,6 +46,15 @@ class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.path}#{self.session_id}" if self.kind is Kind.SQLITE else str(self.path)
 
 
+class Retention(msgspec.Struct, frozen=True, kw_only=True):
+    """For how long an agent keeps its sessions before it deletes them by itself."""
+
+    days: int  # since a session was last written to
+    setting: str  # the key that says so
+    file: str  # where it is set, or would be
+    by_default: bool  # nothing is set there
+
+
 class ReaderState(msgspec.Struct, kw_only=True):
     """What a reader has to remember between two records, and so between two syncs.
 
@@ -144,6 +153,12 @@ def unlisted(module: AgentModule, home: Path) -> dict[str, int]:
     """What the agent keeps and its module cannot read, in plain words, with how often it is there."""
     find = getattr(module, "unlisted", None)
     return find(home) if find else {}
+
+
+def retention(module: AgentModule, home: Path) -> Retention | None:
+    """How long the agent keeps sessions, as its settings say; None where it deletes none by itself."""
+    find = getattr(module, "retention", None)
+    return find(home) if find else None
 
 
 def glancing(module: AgentModule, state: ReaderState) -> Callable[[bytes], bool] | None:
