@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from conversation_esaa.reading import stats as counting
     from conversation_esaa.reading import status as statuses
     from conversation_esaa.reading import window as windows
+    from conversation_esaa.reading.diagnosis import Diagnosis
     from conversation_esaa.reading.page import Shown
     from conversation_esaa.reading.prefix import Prefix
     from conversation_esaa.reading.query import Query
@@ -333,6 +334,16 @@ class Workspace(Curated, Hooked):
                 agents, stale=stale, quarantined=quarantined, foreign_lines=visibility.foreign
             ),
         )
+
+    def doctor(self, *, prove: bool = True, fix: bool = False) -> Diagnosis:
+        """What is wrong between the agents and the log, each with what mends it.
+
+        prove   also try the hooks that are set up, each with a made-up call that stands for nothing said.
+        fix     first mend what is safe: modes of our files, calls that nobody took in, read models.
+        """
+        from conversation_esaa.diagnosed import doctor
+
+        return doctor(self, prove=prove, fix=fix)
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
         """Check the log and everything made from it; changes nothing, and raises nothing for what it finds.

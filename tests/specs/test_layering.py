@@ -27,12 +27,12 @@ FLOOR = {
     "machine",
     "replace",
 }  # what the ends stand on: directories, the machine, one rename
-WORKSPACE = {"curated", "drain", "establish", "hooked", "opened", "workspace"}
+WORKSPACE = {"curated", "diagnosed", "drain", "establish", "hooked", "opened", "workspace"}
 APART = {"hooks.worker"}  # a surface that lies in a lower room, beside the settings that start it
 RANKS = (
     VOCABULARY | FLOOR,
     {"agents", "log", "projections"},
-    {"capture", "curation", "index", "publish"},
+    {"capture", "curation", "index", "publish", "registered"},
     {"reading", "forensic", "demo", "hooks"},
     WORKSPACE,
     {"cli", "mcp", "web", "watch", *APART},
@@ -46,6 +46,9 @@ ASKS = {
     "machine": "it is the machine, as a value",
     "log.lock": "waits for another process, and says since when it holds the lock",
     "replace": "waits when Windows has a file open",
+    "hooks.call": "an agent runs it, and nobody is there to hand anything in",
+    "hooks.proof": "waits for a made-up call to come through",
+    "diagnosed": "waits while an agent's log lags behind its hook",
     "establish": "draws the id of a new workspace",
 }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conversation_esaa.agents.registry import MODULES, ReaderState, Retention, agent, retention, unlisted
+from conversation_esaa.agents.storage import Kind
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, look
 from conversation_esaa.capture.report import os_words
@@ -14,6 +15,7 @@ from conversation_esaa.capture.roots import roots_now
 from conversation_esaa.timestamps import from_epoch_s
 
 if TYPE_CHECKING:
+    from conversation_esaa.agents.registry import SessionFile
     from conversation_esaa.capture.sync import Sources
     from conversation_esaa.ids import AgentId
     from conversation_esaa.layout import Layout
@@ -32,6 +34,9 @@ class AgentSurvey(msgspec.Struct, kw_only=True):
     found: bool = False  # its data directory is there
     sessions: int = 0  # session files that may hold turns of this workspace
     with_news: int = 0  # of these, the ones not read to their end
+    bytes_behind: int = (
+        0  # of those: what was not read yet; a file that is always read as a whole counts whole
+    )
     captured: int = 0  # events of theirs that the log has
     private: int = 0  # turns that were nothing but <private> text
     refused: dict[str, int] = {}  # directory outside the workspace → turns said there
@@ -81,6 +86,7 @@ def _survey(
             continue
         if cursor is None or not cursor.is_current(stat, file.revision):
             found.with_news += 1
+            found.bytes_behind += _unread(file, stat.size, cursor)
             oldest_ns = stat.mtime_ns if oldest_ns is None else min(oldest_ns, stat.mtime_ns)
         if cursor:
             _add(found, cursor, str(file.path))
@@ -89,6 +95,13 @@ def _survey(
         if found.retention:
             found.deleted_from = from_epoch_s(oldest_ns / 1e9 + found.retention.days * DAY_S)
     return found
+
+
+def _unread(file: SessionFile, size: int, cursor: Cursor | None) -> int:
+    if file.revision:
+        return 0  # a part of a file, which nobody has measured
+    done = cursor.offset if cursor and file.kind is Kind.JSONL else 0
+    return size - done if done < size else size
 
 
 def _add(found: AgentSurvey, cursor: Cursor, path: str) -> None:

@@ -22,6 +22,7 @@ COMMANDS = {
     "up": ("up", "set up here if needed, capture, and say what the next agent will get"),
     "init": ("init", "make this directory a workspace, and nothing else"),
     "status": ("status", "one screen: what was captured, what is stale, what could not be read"),
+    "doctor": ("doctor", "what is wrong between the agents and the log, and what mends it"),
     "agents": ("agents", "which agents are supported, and what there is of each"),
     "stats": ("stats", "counts, and how many tokens a handoff saves"),
     "sync": ("sync", "capture what is new in the agents' logs"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conversation_esaa.agents import listing
 from conversation_esaa.agents.registry import MODULES, agent
-from conversation_esaa.capture.sync import roots_now
+from conversation_esaa.capture.roots import roots_now
 from conversation_esaa.errors import ConversationError
 from conversation_esaa.ids import agent_id
 
