@@ -12,6 +12,7 @@ from conversation_esaa.drain import drain
 from conversation_esaa.errors import ConversationError
 from conversation_esaa.establish import establish, old_hooks
 from conversation_esaa.hooks import command, proof, registry
+from conversation_esaa.projections.markdown import counted
 from conversation_esaa.reading.diagnosis import Diagnosis, Facts, HookFact, Problem, health, problems
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
     from conversation_esaa.hooks.status import HookStatus, InFile
     from conversation_esaa.layout import Layout
-    from conversation_esaa.reading.freshness import Freshness
+    from conversation_esaa.reading.status import Status
     from conversation_esaa.workspace import Workspace
 
 LOG_LINES = 200  # of `run/hook.log` that are looked at
 
 
-def doctor(workspace: Workspace, *, prove: bool, fix: bool) -> Diagnosis:
+def doctor(workspace: Workspace, *, prove: bool, fix: bool, status: Status | None = None) -> Diagnosis:
     """What is wrong, after mending what can be mended without asking, with `fix`.
 
     prove   also make a made-up call as each agent that has sound hooks would, and see whether it comes through.
@@ -34,14 +35,15 @@ def doctor(workspace: Workspace, *, prove: bool, fix: bool) -> Diagnosis:
     """
     fixed = _fixed(workspace) if fix else []
     try:
-        facts, freshness = _facts(workspace, prove=prove)
+        status = status if status and not fix else workspace.status()
+        facts = _facts(workspace, status, prove=prove)
     except ConversationError as error:
         problem = Problem(code=error.code, what=error.message, mend=error.hint)
         return Diagnosis(workspace=str(workspace.root), freshness=None, problems=[problem], fixed=fixed)
-    found = list(problems(facts, freshness))
+    found = list(problems(facts, status.freshness))
     return Diagnosis(
         workspace=str(workspace.root),
-        freshness=freshness,
+        freshness=status.freshness,
         agents=health(facts),
         waiting_calls=len(facts.waiting),
         problems=[each for each in found if not each.is_note],
@@ -50,9 +52,8 @@ def doctor(workspace: Workspace, *, prove: bool, fix: bool) -> Diagnosis:
     )
 
 
-def _facts(workspace: Workspace, *, prove: bool) -> tuple[Facts, Freshness]:
+def _facts(workspace: Workspace, status: Status, *, prove: bool) -> Facts:
     layout, machine = workspace.layout, workspace.machine
-    status = workspace.status()
     called = workspace.hooks()
     failures: dict[str, str] = {}
     if prove:
@@ -60,7 +61,7 @@ def _facts(workspace: Workspace, *, prove: bool) -> tuple[Facts, Freshness]:
         for each in called:
             if any(found.kind == "hooks" and _is_sound(found) for found in each.installed):
                 failures[each.agent] = proof.failure(layout, machine, program, each.agent)
-    facts = Facts(
+    return Facts(
         now=machine.now(),
         surveys=status.agents,
         said=workspace.state().conversation,
@@ -74,7 +75,6 @@ def _facts(workspace: Workspace, *, prove: bool) -> tuple[Facts, Freshness]:
         too_open=list(_too_open(layout)),
         older_hooks=old_hooks(workspace.root),
     )
-    return facts, status.freshness
 
 
 def _is_sound(found: InFile) -> bool:
@@ -119,12 +119,12 @@ def _settled(workspace: Workspace) -> list[str]:
 
 def _drained(workspace: Workspace) -> list[str]:
     calls = drain(workspace, pause=time.sleep).calls
-    return [f"took in {calls} calls of hooks that nobody had taken in"] if calls else []
+    return [f"took in {counted(calls, 'call')} of hooks, left behind"] if calls else []
 
 
 def _captured(workspace: Workspace) -> list[str]:
     captured = workspace.sync().captured
-    return [f"captured {captured} events"] if captured else []
+    return [f"captured {counted(captured, 'event')}"] if captured else []
 
 
 def _projected(workspace: Workspace) -> list[str]:

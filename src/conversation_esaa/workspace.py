@@ -335,15 +335,16 @@ class Workspace(Curated, Hooked):
             ),
         )
 
-    def doctor(self, *, prove: bool = True, fix: bool = False) -> Diagnosis:
+    def doctor(self, *, prove: bool = True, fix: bool = False, status: Status | None = None) -> Diagnosis:
         """What is wrong between the agents and the log, each with what mends it.
 
         prove   also try the hooks that are set up, each with a made-up call that stands for nothing said.
         fix     first mend what is safe: modes of our files, calls that nobody took in, read models.
+        status  taken just now, where the caller has it.
         """
         from conversation_esaa.diagnosed import doctor
 
-        return doctor(self, prove=prove, fix=fix)
+        return doctor(self, prove=prove, fix=fix, status=status)
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
         """Check the log and everything made from it; changes nothing, and raises nothing for what it finds.

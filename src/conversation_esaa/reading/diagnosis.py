@@ -14,6 +14,7 @@ import msgspec
 from conversation_esaa.capture.survey import AgentSurvey
 from conversation_esaa.projections import conversation
 from conversation_esaa.projections.conversation import Conversation
+from conversation_esaa.projections.markdown import counted
 from conversation_esaa.reading.freshness import Freshness
 from conversation_esaa.timestamps import to_utc
 
@@ -181,7 +182,7 @@ def _of_the_workspace(facts: Facts, freshness: Freshness) -> Iterator[Problem]:
     if freshness.unreadable_lines:
         yield Problem(
             code="log.unreadable_lines",
-            what=f"{freshness.unreadable_lines} lines of the log are no event",
+            what=f"no event in {counted(freshness.unreadable_lines, 'line')} of the log",
             mend="`conversation-esaa verify` names them; all others stay readable",
         )
     if facts.too_open:
@@ -202,14 +203,14 @@ def _of_the_workspace(facts: Facts, freshness: Freshness) -> Iterator[Problem]:
     if late:
         yield Problem(
             code="spool.waiting",
-            what=f"{len(late)} calls of hooks wait since {min(late)}, and nobody takes them in",
+            what=f"{counted(len(late), 'call')} of hooks, not taken in since {min(late)}",
             mend="`conversation-esaa doctor --fix`",
             fixable=True,
         )
     if facts.hook_failures:
         yield Problem(
             code="hooks.failures",
-            what=f"hooks noted {len(facts.hook_failures)} failures, the last: {facts.hook_failures[-1]}",
+            what=f"hooks noted {counted(len(facts.hook_failures), 'failure')}, the last: {facts.hook_failures[-1]}",
             mend="`.conversation-esaa/run/hook.log` has them; delete it when they are of the past",
             is_note=True,
         )
@@ -236,7 +237,7 @@ def _of_a_log(survey: AgentSurvey, now: str) -> Iterator[Problem]:
         yield Problem(
             code="agent.bad_lines",
             agent=agent,
-            what=f"{path}: no record could be read in {len(numbers)} lines, the first {numbers[0]}",
+            what=f"{path}: no record could be read in {counted(len(numbers), 'line')}, the first {numbers[0]}",
             mend="nothing to do: all other lines were read",
             is_note=True,
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from conversation_esaa.cli.words import many, plain
 from conversation_esaa.text import inline
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from conversation_esaa.cli.call import Call
+    from conversation_esaa.reading.diagnosis import Diagnosis
     from conversation_esaa.reading.status import Status
 
 HELP = """One screen: how far the log goes, what each agent gave, what is stale, what could not be read."""
@@ -24,12 +27,23 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, call: Call) -> None:
     """Look and tell."""
     del args
-    status = call.workspace.status()
-    call.out.data("status", status)
-    call.out.text(told(status))
+    workspace = call.workspace
+    status = workspace.status()
+    found = workspace.doctor(prove=False, status=status)
+    call.out.data("status", {**msgspec.structs.asdict(status), "problems": found.problems})
+    call.out.text(told(status, health(found)))
 
 
-def told(status: Status) -> str:
+def health(found: Diagnosis) -> str:
+    """The doctor's word in a line."""
+    calling = [each.agent for each in found.agents if any(fact.kind == "hooks" for fact in each.hooks)]
+    hooks = f"hooks of {', '.join(calling)}" if calling else "no hooks"
+    if not found.problems:
+        return f"no problem found; {hooks}"
+    return f"{many(len(found.problems), 'problem')}: `conversation-esaa doctor` says what mends each; {hooks}"
+
+
+def told(status: Status, doctor: str) -> str:
     """The screen."""
     turns = status.events.get("conversation_turn", 0)
     size = sum(file.bytes for file in status.files)
@@ -43,6 +57,7 @@ def told(status: Status) -> str:
         f"said       {many(turns, 'turn')}{f', last at {status.last_turn}' if status.last_turn else ''}",
         f"curated    {curated}",
         f"objective  {inline(status.goal, limit=160) if status.goal else '(none: conversation-esaa goal TEXT)'}",
+        f"health     {doctor}",
         f"on disk    {size:,} bytes in {many(len(status.files), 'file')}",
         "",
         "agents",
