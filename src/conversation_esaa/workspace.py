@@ -18,8 +18,8 @@ import msgspec
 
 from conversation_esaa import locate
 from conversation_esaa.agents import registry
+from conversation_esaa.appended import Appended
 from conversation_esaa.capture.sync import Sources
-from conversation_esaa.curated import Curated
 from conversation_esaa.errors import ConversationError, UnknownName
 from conversation_esaa.establish import Established, establish, leftovers, old_hooks, open_log, read_settings
 from conversation_esaa.events import DecisionRecorded, Entry, Head
@@ -121,7 +121,7 @@ def agents(path: Path | None = None, *, machine: Machine | None = None) -> list[
     return surveys.survey(layout=layout, settings=settings, sources=sources)
 
 
-class Workspace(Curated, Hooked):
+class Workspace(Appended, Hooked):
     """One workspace.
 
     root        the directory that holds `.conversation-esaa/`.

@@ -27,7 +27,7 @@ FLOOR = {
     "machine",
     "replace",
 }  # what the ends stand on: directories, the machine, one rename
-WORKSPACE = {"curated", "diagnosed", "drain", "establish", "hooked", "opened", "workspace"}
+WORKSPACE = {"appended", "curated", "diagnosed", "drain", "establish", "hooked", "opened", "workspace"}
 APART = {"hooks.worker"}  # a surface that lies in a lower room, beside the settings that start it
 RANKS = (
     VOCABULARY | FLOOR,
