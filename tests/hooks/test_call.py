@@ -10,9 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders.hooks import ENTRY, Hooks, silent
 from builders.world import SOURCE, World
+from conversation_esaa.capture import hooked
+from conversation_esaa.hooks import call
+from conversation_esaa.text import strip_private
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
@@ -30,15 +35,75 @@ def left_alone(hooks: Hooks, *args, **keys):
 
 def test_a_call_is_one_whole_private_file(hooks):
     """Written beside and renamed, so that a reader never sees half of one."""
-    ran = left_alone(hooks, "codex", "Stop", session_id="s1", last_assistant_message="é \ud83d done")
+    ran = left_alone(hooks, "codex", "Stop", session_id="é \ud83d done")
 
     assert silent(ran)
-    (call,) = hooks.spooled()
-    assert (call["agent"], call["event"]) == ("codex", "Stop")
-    assert call["payload"]["last_assistant_message"] == "é \ud83d done"
+    (told,) = hooks.spooled()
+    assert (told["agent"], told["event"]) == ("codex", "Stop")
+    assert told["payload"] == {"session_id": "é \ud83d done", "cwd": str(hooks.world.project)}
     (path,) = hooks.spool.iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
     assert hooks.spool.stat().st_mode & 0o777 == hooks.run.stat().st_mode & 0o777 == 0o700
+
+
+def test_words_that_a_log_will_tell_are_not_spooled(hooks):
+    """FC-K01: of a payload only what there is a use for. Of an answer the beginning, to know it again in the log."""
+    left_alone(
+        hooks,
+        "claude-code",
+        "Stop",
+        session_id="s1",
+        prompt="typed",
+        tool_input={"command": "typed"},
+        user_email="somebody@example.com",
+        last_assistant_message="é" * 5_000,
+    )
+
+    assert hooks.spooled()[0]["payload"] == {
+        "session_id": "s1",
+        "last_assistant_message": "é" * 1_000,
+        "cwd": str(hooks.world.project),
+    }
+
+
+PRIVATE = [
+    "<private>phone</private> Go on.",
+    "Go <PRIVATE reason='x'>phone</ private>on.",
+    "<private>phone<private>phone</private>phone</private>Go",
+    "Go <private>phone",
+    "Go <pri<private>x</private>vate>phone</private>",
+    "stray </private> Go <private>phone</private>",
+]
+
+
+@pytest.mark.parametrize("text", PRIVATE)
+def test_private_words_are_never_in_the_spool(hooks, text):
+    """FC-K03: nowhere on our disk, not even for the moment until the worker comes."""
+    left_alone(hooks, "cursor", "beforeSubmitPrompt", conversation_id="c1", prompt=text)
+    left_alone(hooks, "claude-code", "Stop", session_id="s1", last_assistant_message=text)
+
+    assert "phone" not in "".join(path.read_text() for path in hooks.spool.iterdir())
+    assert "Go" in hooks.spooled()[0]["payload"]["prompt"] or text.startswith("Go <pri<")
+
+
+@given(
+    st.lists(st.sampled_from(["<private>", "</private>", "<", "private", ">", "a", " ", "<PRIVATE x>"])).map(
+        "".join
+    )
+)
+def test_no_more_is_left_than_capture_would_leave(text):
+    """The spool's own way to take private words out, against the one that capture has."""
+    left = call.public(text)
+
+    assert strip_private(left) == (left, False)
+    assert len(left) <= len(text)
+    if not strip_private(text)[1]:
+        assert left == text
+
+
+def test_the_two_halves_agree_on_whose_words_come_by_hook():
+    """`call.py` stands alone, so it repeats the name."""
+    assert set(call.WORDS) == hooked.ONLY_HOOKS
 
 
 def test_names_sort_by_time(hooks):
@@ -46,13 +111,13 @@ def test_names_sort_by_time(hooks):
     for number in range(5):
         left_alone(hooks, "codex", "Stop", session_id=f"s{number}")
 
-    assert [call["payload"]["session_id"] for call in hooks.spooled()] == [f"s{n}" for n in range(5)]
+    assert [told["payload"]["session_id"] for told in hooks.spooled()] == [f"s{n}" for n in range(5)]
 
 
 @pytest.mark.parametrize("extra", [b"", b"\n", b"  \n\n", b'{"second":1}', b"garbage"])
 def test_it_goes_when_one_value_is_complete_though_the_pipe_stays_open(hooks, extra):
     """FC-H03: some agents keep the pipe open for as long as they live. What follows the value is not read."""
-    payload = json.dumps({"cwd": str(hooks.world.project), "prompt": 'a "}" and {['}).encode()
+    payload = json.dumps({"cwd": str(hooks.world.project), "session_id": 'a "}" and {['}).encode()
     with hooks.somebody_there():
         process = subprocess.Popen(
             hooks.command("codex", "UserPromptSubmit"), stdin=subprocess.PIPE, env=hooks.environ()
@@ -64,14 +129,16 @@ def test_it_goes_when_one_value_is_complete_though_the_pipe_stays_open(hooks, ex
         assert process.wait(timeout=30) == 0
 
         process.stdin.close()
-    assert [call["payload"]["prompt"] for call in hooks.spooled()] == ['a "}" and {[']
+    assert [told["payload"]["session_id"] for told in hooks.spooled()] == ['a "}" and {[']
 
 
 def test_a_payload_in_many_pieces_is_put_together(hooks):
     """A pipe holds 64 KB; a pasted prompt is longer. A brace at the end of a piece ends nothing."""
     text = "{}" * 150_000
     with hooks.somebody_there():
-        process = subprocess.Popen(hooks.command("codex", "Stop"), stdin=subprocess.PIPE, env=hooks.environ())
+        process = subprocess.Popen(
+            hooks.command("cursor", "beforeSubmitPrompt"), stdin=subprocess.PIPE, env=hooks.environ()
+        )
         assert process.stdin
         payload = json.dumps({"cwd": str(hooks.world.project), "prompt": text}).encode()
         for start in range(0, len(payload), 50_000):
@@ -97,10 +164,7 @@ def test_without_a_usable_payload_it_is_still_known_that_somebody_called(hooks, 
     ran = left_alone(hooks, "claude-code", "Stop", raw=raw)
 
     assert silent(ran)
-    assert [(call["agent"], call["payload"] or None) for call in hooks.spooled()] in (
-        [("claude-code", None)],
-        [("claude-code", "text")],
-    )
+    assert [(told["agent"], told["payload"]) for told in hooks.spooled()] == [("claude-code", None)]
     assert hooks.noted() == ["claude-code Stop no payload"]
 
 
@@ -116,20 +180,20 @@ def test_closed_descriptors_are_no_place_to_write_to(hooks):
         )
 
     assert done.returncode == 0
-    assert [call["payload"] for call in hooks.spooled()] == [None]
+    assert [told["payload"] for told in hooks.spooled()] == [None]
     assert (hooks.run / "watcher.lock").read_bytes() == b""
 
 
 def test_numbers_and_characters_beyond_all_bounds_pass(hooks):
-    """FC-N15: what the agent sends is kept as it came; what it means is for the worker to find out."""
-    raw = b'\xef\xbb\xbf {"a": 1e400, "b": %s, "c": "\x01\xff", "c": NaN, "cwd": %s} ' % (
+    """FC-N15: a byte order mark, and what is no JSON by the book."""
+    raw = b'\xef\xbb\xbf {"a": 1e400, "b": %s, "model": "\x01\xff", "c": NaN, "c": -0, "cwd": %s} ' % (
         b"9" * 400,
         json.dumps(str(hooks.world.project)).encode(),
     )
 
     assert silent(left_alone(hooks, "codex", "Stop", raw=raw))
 
-    assert hooks.spooled()[0]["payload"]["b"] == int("9" * 400)
+    assert hooks.spooled()[0]["payload"]["model"] == "\x01\ufffd"
     assert hooks.noted() == []
 
 
