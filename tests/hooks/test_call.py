@@ -280,6 +280,63 @@ def test_a_full_disk_loses_the_call_and_nothing_else(hooks):
     assert hooks.noted() == ["codex Stop File too large"]
 
 
+@pytest.fixture
+def small_disk(tmp_path):
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if not mounted or mounted.returncode:
+        pytest.skip("mounting a small file system takes rights that this run does not have")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_disk_without_room_and_one_that_is_read_only(small_disk):
+    """FC-N07, FC-N08: real ones. What can still be read is still handed over."""
+    world = World(small_disk)
+    world.claude().user("Which port?").assistant("8080.")
+    world.run("up")
+    hooks = Hooks(world)
+    left_alone(hooks, "claude-code", "Stop")
+    filler = small_disk / "filler"
+    with pytest.raises(OSError, match="No space"):
+        filler.write_bytes(bytes(2_000_000))
+
+    full = hooks.call("claude-code", "SessionStart", "--inject")
+    filler.unlink()
+    spooled = len(hooks.spooled())
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    read_only = hooks.call("claude-code", "SessionStart", "--inject")
+
+    assert spooled == 1
+    for ran in (full, read_only):
+        assert (ran.code, ran.err) == (0, "")
+        assert "8080" in ran.out
+    assert not list(hooks.spool.glob(".*"))
+
+
+def test_warnings_that_are_forced_on_and_a_home_that_is_not_there(hooks):
+    """FC-H05, FC-N08: the first call ever, in whatever environment."""
+    hooks.world.run("up")
+    environ = hooks.environ(PYTHONWARNINGS="error", PYTHONDEVMODE="1", PYTHONVERBOSE="1", LC_ALL="C")
+    del environ["HOME"]
+
+    done = subprocess.run(
+        hooks.command("claude-code", "SessionStart", "--inject"),
+        input=json.dumps({"cwd": str(hooks.world.project)}).encode(),
+        capture_output=True,
+        env=environ,
+        check=False,
+    )
+    hooks.settle()
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert set(json.loads(done.stdout)) == {"hookSpecificOutput"}
+    assert hooks.spooled() == hooks.noted() == []
+
+
 def test_the_log_of_failures_stays_small(hooks):
     """FC-B10: one old part and one new one, whatever goes wrong how often."""
     log = hooks.run / "hook.log"

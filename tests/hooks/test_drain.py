@@ -386,3 +386,19 @@ def test_dying_between_log_and_spool_doubles_nothing(calls, world, monkeypatch):
     assert [entry.line for entry in world.entries()] == before
     assert [text for _, text in world.said()] == ["One", "Two"]
     assert all(isinstance(turn, ConversationTurn) for turn in world.turns())
+
+
+def test_by_hook_by_command_and_without_cursors_it_is_the_same_log(calls, world):
+    """FC-D06."""
+    claude = world.claude().user("One").assistant("Two")
+    calls.put("claude-code", "SessionEnd", session_id=claude.id, last_assistant_message="Two")
+    calls.drain()
+    before = [entry.line for entry in world.entries()]
+
+    world.sync()
+    world.workspace().layout.sync_state.unlink()
+    world.sync()
+    calls.put("claude-code", "SessionEnd", session_id=claude.id, last_assistant_message="Two")
+    calls.drain()
+
+    assert [entry.line for entry in world.entries()] == before

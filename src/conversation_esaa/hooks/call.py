@@ -32,17 +32,18 @@ CONTRACTS = {  # agent → the event at which it takes text into its context, an
     "pi": ("before_agent_start", _PLAIN),  # to our own extension
     "qwen-code": ("SessionStart", _LIKE_CLAUDE),
 }
-KEPT = (
+KEPT = (  # of a payload: whose session, and what happened to it
     *("session_id", "sessionId", "conversation_id", "thread-id", "generation_id", "reason", "trigger"),
     *("model", "cursor_version", "agent_id", "subagentType", "subagent_id", "agent_transcript_path"),
 )
+# What an agent calls its last answer. The beginning is kept, to know it again in the agent's log.
 ANSWERS = ("last_assistant_message", "lastAssistantMessage", "last-assistant-message", "prompt_response")
 ANSWER_CHARACTERS = 1_000
 WORDS = {"cursor": ("prompt", "text")}  # an agent of which we can read no log: here its hook is the source
 
 _BEGIN, _END = "[conversation-esaa handoff begin seq=", "[conversation-esaa handoff end seq="
 
-_PRIVATE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)  # a link must not lead us away
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)  # a link must not lead us away
 # Starts the worker of this very package, wherever it lies; the standard library comes first, site packages last.
 _WORKER = (
     "import sys; sys.path.append(sys.argv[1]); import site; site.main(); "
@@ -139,10 +140,7 @@ def first_value(content: bytes) -> dict[str, object] | None:
 
 
 def kept(agent: str, directory: str, payload: dict[str, object]) -> str:
-    """Of a payload what we have a use for, as JSON: never a word that its log will tell, nor a private one.
-
-    Of an answer the beginning is enough: it is compared with the agent's log, and not stored.
-    """
+    """Of a payload what we have a use for, as JSON; never a private word."""
     if not payload:
         return "null"
     told = {key: value for key in KEPT if isinstance(value := payload.get(key), str)}
@@ -236,7 +234,7 @@ def spool(root: str, agent: str, event: str, payload: str) -> None:
     name = f"{time.time_ns():020d}-{os.getpid()}.json"
     temporary = os.path.join(where, f".{name}.tmp")
     content = f'{{"agent":"{agent}","event":"{event}","at":"{now()}","payload":{payload}}}\n'.encode()
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PRIVATE, 0o600)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600)
     try:
         try:
             while content:
@@ -273,7 +271,7 @@ def wake(root: str) -> None:
 
 def locked(path: str, flags: int) -> int | None:
     """A descriptor that holds the lock; None while another process does. As in log/lock.py."""
-    descriptor = os.open(path, flags | _PRIVATE, 0o600)
+    descriptor = os.open(path, flags | _NO_LINK, 0o600)
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -371,7 +369,7 @@ def note(root: str, agent: str, event: str, what: str) -> None:
     try:
         if os.path.isfile(path) and os.path.getsize(path) > LOG_BYTES:
             os.replace(path, path + ".1")
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _PRIVATE, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NO_LINK, 0o600)
         os.write(descriptor, f"{now()} {agent} {event} {what}\n".encode())
         os.close(descriptor)
     except OSError:  # a full disk, a read-only store
