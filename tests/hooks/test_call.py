@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from builders.hooks import ENTRY, Hooks, silent
 from builders.world import SOURCE, World
 from conversation_esaa.capture import hooked
 from conversation_esaa.hooks import call
+from conversation_esaa.locate import existing
 from conversation_esaa.text import strip_private
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
@@ -421,6 +423,25 @@ class TestWhere:
         left_alone(hooks, "codex", "Stop", raw=raw)
 
         assert len(hooks.spooled()) == 1
+
+    def test_it_is_the_one_that_a_command_there_would_mean(self, hooks, tmp_path):
+        """`call.py` stands alone, so it repeats what `locate` does."""
+        project = hooks.world.project
+        inner = World(project / "vendor", project="inner")
+        inner.workspace()
+        (tmp_path / "feature" / "src").mkdir(parents=True)
+        git_dir = project / ".git" / "worktrees" / "feature"
+        git_dir.mkdir(parents=True)
+        (tmp_path / "feature" / ".git").write_text(
+            f"gitdir: {os.path.relpath(git_dir, tmp_path / 'feature')}\n"
+        )
+        submodule = project / "module"
+        submodule.mkdir()
+        (submodule / ".git").write_text("gitdir: ../.git/modules/module\n")
+        places = [project, inner.project, inner.home, submodule, tmp_path / "feature" / "src"]
+
+        assert [call.workspace(str(place)) for place in places] == [str(existing(place)) for place in places]
+        assert call.workspace(str(tmp_path)) == ""
 
     def test_the_nearest_workspace_wins(self, hooks):
         inner = World(hooks.world.project / "vendor", project="inner")
