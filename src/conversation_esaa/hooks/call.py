@@ -145,8 +145,10 @@ def kept(agent: str, directory: str, payload: dict[str, object]) -> str:
         return "null"
     told = {key: value for key in KEPT if isinstance(value := payload.get(key), str)}
     for key in ANSWERS:
-        if isinstance(answer := payload.get(key), str) and public(answer) == answer:
-            told[key] = answer[:ANSWER_CHARACTERS]
+        if isinstance(answer := payload.get(key), str):
+            beginning = answer[:ANSWER_CHARACTERS]
+            if public(beginning) == beginning:
+                told[key] = beginning
     for key in WORDS.get(agent, ()):
         if isinstance(words := payload.get(key), str):
             told[key] = public(words)
@@ -156,7 +158,7 @@ def kept(agent: str, directory: str, payload: dict[str, object]) -> str:
 
 def public(text: str) -> str:
     """`text` without what is in `<private>` tags, as text.py has it; in doubt too little is left."""
-    if "private" not in text.lower():
+    if "<" not in text or "private" not in text.lower():
         return text
     import re
 
