@@ -21,6 +21,9 @@ KEYS = {
     },
     "sync": {"partial", "agents", "captured", "head", "recovered"},
     "watch --once": {"partial", "agents", "captured", "head", "recovered"},
+    "hooks": {"agents"},
+    "enable-hooks --agent codex --dry-run": {"dry_run", "changes"},
+    "disable-hooks --all": {"dry_run", "changes"},
     "handoff": {"text", "tokens", "freshness"},
     "context": {
         "freshness", "query", "count", "ranked", "left_out", "page", "tokens", "events",

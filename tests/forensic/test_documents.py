@@ -84,6 +84,8 @@ def test_the_common_options_are_documented_once():
 
 
 CALLS = {
+    "enable-hooks": "enable-hooks --agent codex",
+    "disable-hooks": "disable-hooks --all",
     "watch": "watch --once",
     "show": "show last",
     "decide": "decide So",

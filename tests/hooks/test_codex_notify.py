@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.hooks import HERE, MOVED, ON_WINDOWS
+from builders.agent_settings import HERE, MOVED, ON_WINDOWS
 from conversation_esaa.hooks.codex_notify import FORM
 from conversation_esaa.hooks.command import Program
 from conversation_esaa.hooks.surface import Kept, NotEditable

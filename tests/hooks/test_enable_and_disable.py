@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.hooks import FOREIGN, HERE, MOVED
+from builders.agent_settings import FOREIGN, HERE, MOVED
 from builders.world import World
 from conversation_esaa.errors import UsageError
 from conversation_esaa.hooks import install, registry

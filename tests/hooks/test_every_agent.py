@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.hooks import HERE, MOVED, ON_WINDOWS, foreign
+from builders.agent_settings import HERE, MOVED, ON_WINDOWS, foreign
 from conversation_esaa.hooks import command, registry
 from conversation_esaa.hooks.surface import SCOPES, Kept, NotEditable
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.hooks import HERE
+from builders.agent_settings import HERE
 from builders.world import World
 from conversation_esaa.hooks.instructions import BEGIN, END, FILES, FORM, WORDS
 from conversation_esaa.hooks.surface import Kept, NotEditable

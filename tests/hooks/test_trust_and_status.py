@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.hooks import HERE, MOVED
+from builders.agent_settings import HERE, MOVED
 from builders.world import World
 from conversation_esaa.hooks import registry
 from conversation_esaa.hooks.status import HookStatus
