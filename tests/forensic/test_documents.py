@@ -84,7 +84,7 @@ def test_the_common_options_are_documented_once():
 
 
 CALLS = {
-    "watch": "watch --once",
+    "watch": "watch --status",
     "show": "show last",
     "decide": "decide So",
     "task create": "task create More",

@@ -25,7 +25,7 @@ COMMANDS = {
     "agents": ("agents", "which agents are supported, and what there is of each"),
     "stats": ("stats", "counts, and how many tokens a handoff saves"),
     "sync": ("sync", "capture what is new in the agents' logs"),
-    "watch": ("watch", "capture as with sync (--once)"),
+    "watch": ("watch", "capture by itself, in a terminal or as a service"),
     "handoff": ("handoff", "print what the next agent needs to know"),
     "context": ("context", "show a window of the conversation"),
     "show": ("show", "show one event, decision, task or topic whole"),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from conversation_esaa.cli.commands.watch import told as told_watcher
 from conversation_esaa.cli.words import many, plain
 from conversation_esaa.text import inline
+from conversation_esaa.watch import state as watching
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from conversation_esaa.cli.call import Call
     from conversation_esaa.reading.status import Status
+    from conversation_esaa.watch.state import WatcherStatus
 
 HELP = """One screen: how far the log goes, what each agent gave, what is stale, what could not be read."""
 
@@ -25,11 +30,12 @@ def run(args: Namespace, call: Call) -> None:
     """Look and tell."""
     del args
     status = call.workspace.status()
-    call.out.data("status", status)
-    call.out.text(told(status))
+    watcher = watching.status(call.machine)
+    call.out.data("status", {**msgspec.structs.asdict(status), "watcher": watcher})
+    call.out.text(told(status, watcher))
 
 
-def told(status: Status) -> str:
+def told(status: Status, watcher: WatcherStatus) -> str:
     """The screen."""
     turns = status.events.get("conversation_turn", 0)
     size = sum(file.bytes for file in status.files)
@@ -43,6 +49,7 @@ def told(status: Status) -> str:
         f"said       {many(turns, 'turn')}{f', last at {status.last_turn}' if status.last_turn else ''}",
         f"curated    {curated}",
         f"objective  {inline(status.goal, limit=160) if status.goal else '(none: conversation-esaa goal TEXT)'}",
+        f"watcher    {told_watcher(watcher)[0]}",
         f"on disk    {size:,} bytes in {many(len(status.files), 'file')}",
         "",
         "agents",
@@ -58,6 +65,6 @@ def told(status: Status) -> str:
             elsewhere = sum(agent.refused.values())
             state += f"; {many(elsewhere, 'turn')} said elsewhere refused" if elsewhere else ""
         lines.append(f"  {agent.agent:<12} {state}")
-    if status.notes:
-        lines += ["", "deserves a look", *(f"  {plain(note)}" for note in status.notes)]
+    if notes := [*status.notes, *watcher.warnings]:
+        lines += ["", "deserves a look", *(f"  {plain(note)}" for note in notes)]
     return "\n".join(lines)
