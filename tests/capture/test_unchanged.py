@@ -151,7 +151,7 @@ def test_a_plain_sync_and_watch_once_say_it_again(settled: World, words, monkeyp
 
 
 @pytest.mark.parametrize(
-    "words", [("sync", "--full"), ("sync", "--agent", "codex"), ("watch",), ("sync", "--help")]
+    "words", [("sync", "--full"), ("sync", "--agent", "codex"), ("watch", "--status"), ("sync", "--help")]
 )
 def test_whoever_asks_for_more_gets_it(settled: World, words, monkeypatch) -> None:
     """An option means something, so it is not answered from what was found without it."""

@@ -86,7 +86,7 @@ def test_the_common_options_are_documented_once():
 CALLS = {
     "enable-hooks": "enable-hooks --agent codex",
     "disable-hooks": "disable-hooks --all",
-    "watch": "watch --once",
+    "watch": "watch --status",
     "show": "show last",
     "decide": "decide So",
     "task create": "task create More",

@@ -27,7 +27,7 @@ COMMANDS = {
     "stats": ("stats", "counts, and how many tokens a handoff saves"),
     "sync": ("sync", "capture what is new in the agents' logs"),
     "capture": ("capture", "take a turn from standard input, for an agent whose log is not read"),
-    "watch": ("watch", "capture as with sync (--once)"),
+    "watch": ("watch", "capture by itself, in a terminal or as a service"),
     "hooks": ("hooks", "which agents tell us by themselves when something was said"),
     "enable-hooks": ("enable_hooks", "merge our entries into agents' settings"),
     "disable-hooks": ("disable_hooks", "take our entries out of agents' settings"),

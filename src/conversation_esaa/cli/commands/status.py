@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from conversation_esaa.cli.commands.watch import told as told_watcher
 from conversation_esaa.cli.words import many, plain
 from conversation_esaa.text import inline
+from conversation_esaa.watch import state as watching
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from conversation_esaa.cli.call import Call
     from conversation_esaa.reading.diagnosis import Diagnosis
     from conversation_esaa.reading.status import Status
+    from conversation_esaa.watch.state import WatcherStatus
 
 HELP = """One screen: how far the log goes, what each agent gave, what is stale, what could not be read."""
 
@@ -30,8 +33,10 @@ def run(args: Namespace, call: Call) -> None:
     workspace = call.workspace
     status = workspace.status()
     found = workspace.doctor(prove=False, status=status)
-    call.out.data("status", {**msgspec.structs.asdict(status), "problems": found.problems})
-    call.out.text(told(status, health(found)))
+    watcher = watching.status(call.machine)
+    more = {"problems": found.problems, "watcher": watcher}
+    call.out.data("status", {**msgspec.structs.asdict(status), **more})
+    call.out.text(told(status, health(found), watcher))
 
 
 def health(found: Diagnosis) -> str:
@@ -43,7 +48,7 @@ def health(found: Diagnosis) -> str:
     return f"{many(len(found.problems), 'problem')}: `conversation-esaa doctor` says what mends each; {hooks}"
 
 
-def told(status: Status, doctor: str) -> str:
+def told(status: Status, doctor: str, watcher: WatcherStatus) -> str:
     """The screen."""
     turns = status.events.get("conversation_turn", 0)
     size = sum(file.bytes for file in status.files)
@@ -58,6 +63,7 @@ def told(status: Status, doctor: str) -> str:
         f"curated    {curated}",
         f"objective  {inline(status.goal, limit=160) if status.goal else '(none: conversation-esaa goal TEXT)'}",
         f"health     {doctor}",
+        f"watcher    {told_watcher(watcher)[0]}",
         f"on disk    {size:,} bytes in {many(len(status.files), 'file')}",
         "",
         "agents",
@@ -73,6 +79,6 @@ def told(status: Status, doctor: str) -> str:
             elsewhere = sum(agent.refused.values())
             state += f"; {many(elsewhere, 'turn')} said elsewhere refused" if elsewhere else ""
         lines.append(f"  {agent.agent:<12} {state}")
-    if status.notes:
-        lines += ["", "deserves a look", *(f"  {plain(note)}" for note in status.notes)]
+    if notes := [*status.notes, *watcher.warnings]:
+        lines += ["", "deserves a look", *(f"  {plain(note)}" for note in notes)]
     return "\n".join(lines)

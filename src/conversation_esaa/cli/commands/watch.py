@@ -26,6 +26,7 @@ EXAMPLES = """examples:
   conversation-esaa watch --status
   conversation-esaa watch --once           one look at this workspace, as `sync`"""
 
+HOW = "`conversation-esaa watch --help` shows what each of them does."
 DOING = ("once", "install", "uninstall", "status", "forget", "registered")
 
 
@@ -47,12 +48,12 @@ def run(args: Namespace, call: Call) -> int:
     """Watch, or what was asked for instead."""
     chosen = [name for name in DOING if getattr(args, name)]
     if len(chosen) > 1:
-        raise UsageError(f"--{chosen[0]} and --{chosen[1]} do not go together")
+        raise UsageError(f"--{chosen[0]} and --{chosen[1]} do not go together", hint=HOW)
     doing = chosen[0] if chosen else ""
     if doing != "once" and (args.agent or args.session or args.full):
         raise UsageError("--agent, --session and --full go with --once", hint="A watcher reads all agents.")
     if args.dry_run and doing not in ("install", "uninstall"):
-        raise UsageError("--dry-run goes with --install and --uninstall")
+        raise UsageError("--dry-run goes with --install and --uninstall", hint=HOW)
     match doing:
         case "once":
             return sync.run(args, call)
