@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from conversation_esaa.capture.survey import survey
 from conversation_esaa.capture.sync import Sources
+from conversation_esaa.reading.diagnosis import WARN_DAYS
 from conversation_esaa.timestamps import to_utc
 
 if TYPE_CHECKING:
     from conversation_esaa.workspace import Workspace
-
-WARN_DAYS = 7  # before the first file may go
 
 
 def warnings(workspace: Workspace) -> list[str]:

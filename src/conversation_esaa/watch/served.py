@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from conversation_esaa import __version__
+from conversation_esaa.capture import spool
+from conversation_esaa.drain import drain
 from conversation_esaa.errors import ConversationError, LockTimeout
 from conversation_esaa.layout import Layout
 from conversation_esaa.log.files import make_private_directory
@@ -88,11 +91,13 @@ class Served:
 
     def _look(self, words: list[str]) -> Look:
         self._take()
-        if self.workspace.is_unchanged():
+        called = spool.waiting(self._layout)
+        if not called and self.workspace.is_unchanged():
             self.problem = ""
             return Look(known=True)
         log = self.workspace.log
         went_back = bool(self._seen) and log.fingerprint(self._seen_size) != self._seen
+        from_hooks = drain(self.workspace, pause=time.sleep).captured if called else 0
         report = self.workspace.sync()
         if went_back:
             words.append(
@@ -101,8 +106,9 @@ class Served:
             )
         self._seen_size, self._seen_seq = report.head.size, report.head.seq
         self._seen = log.fingerprint(report.head.size) if report.head.size else ""
-        self.captured += report.captured
-        if report.captured:
+        captured = from_hooks + report.captured
+        self.captured += captured
+        if captured:
             self.last_capture = self._machine.now()
         unread = [agent.agent for agent in report.agents if agent.failed or agent.problems]
         self.problem = (
@@ -110,7 +116,7 @@ class Served:
             if report.partial
             else ""
         )
-        return Look(captured=report.captured)
+        return Look(captured=captured)
 
     def _take(self) -> None:
         """Hold the workspace's watcher lock, and have a place for what hooks leave."""
