@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, gemini_cli, grok
+from builders import antigravity, codex, gemini_cli, grok, qwen_code
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -63,12 +63,18 @@ def gemini_cli_talk() -> list[Any]:
     return session.typed("Another?").answered("Sage.").compressed().records
 
 
+def qwen_code_talk() -> list[Any]:
+    session = qwen_code.Session().typed("Name a herb.").tool_call().answered("Mint.").compressed()
+    return session.typed("Another?").answered("Sage.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "codex": codex_talk,
     "gemini-cli": gemini_cli_talk,
     "grok": grok_talk,
+    "qwen-code": qwen_code_talk,
 }
 # variable, home without it, and what is below the directory that it names
 OVERRIDES = {
@@ -77,6 +83,7 @@ OVERRIDES = {
     "codex": ("CODEX_HOME", ".codex", ""),
     "gemini-cli": ("GEMINI_CLI_HOME", ".gemini", ".gemini"),
     "grok": ("GROK_HOME", ".grok", ""),
+    "qwen-code": ("QWEN_HOME", ".qwen", ""),
 }
 
 THERE = [name for name, module in MODULES.items() if importlib.util.find_spec(module)]

@@ -27,6 +27,7 @@ MODULES = {
     AgentId("grok"): "conversation_esaa.agents.grok",
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
     AgentId("gemini-cli"): "conversation_esaa.agents.gemini_cli",
+    AgentId("qwen-code"): "conversation_esaa.agents.qwen_code",
 }
 
 
