@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, gemini_cli, grok, qwen_code
+from builders import antigravity, codex, gemini_cli, grok, opencode, qwen_code
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -68,12 +68,19 @@ def qwen_code_talk() -> list[Any]:
     return session.typed("Another?").answered("Sage.").records
 
 
+def opencode_talk() -> list[Any]:
+    session = opencode.Session().typed("Name a herb.").answered("Mint.").compacted()
+    return session.typed("Another?").answered("Sage.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "codex": codex_talk,
     "gemini-cli": gemini_cli_talk,
     "grok": grok_talk,
+    "kilo": opencode_talk,
+    "opencode": opencode_talk,
     "qwen-code": qwen_code_talk,
 }
 # variable, home without it, and what is below the directory that it names
@@ -83,6 +90,8 @@ OVERRIDES = {
     "codex": ("CODEX_HOME", ".codex", ""),
     "gemini-cli": ("GEMINI_CLI_HOME", ".gemini", ".gemini"),
     "grok": ("GROK_HOME", ".grok", ""),
+    "kilo": ("XDG_DATA_HOME", ".local/share/kilo", "kilo"),
+    "opencode": ("XDG_DATA_HOME", ".local/share/opencode", "opencode"),
     "qwen-code": ("QWEN_HOME", ".qwen", ""),
 }
 
