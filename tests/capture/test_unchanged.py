@@ -378,3 +378,24 @@ def test_what_cannot_be_written_down_is_not(text, other) -> None:
     kept = witness.record(("", ""))
 
     assert kept is None or b"\0" not in text.encode("utf-8", "surrogateescape")
+
+
+def test_a_file_whose_owner_is_set_by_reading_it_is_known_by_what_is_written(tmp_path: Path):
+    """SQLite does so with a WAL when root reads. What is written to it still counts."""
+    path, record = tmp_path / "wal", tmp_path / "record"
+    path.write_bytes(b"x")
+    long_after_ns = path.stat().st_mtime_ns + 10 * unchanged.RACY_NS
+    given = {"root": "/r", "home": "/h", "version": "1"}
+
+    def note() -> None:
+        witness = unchanged.Witness(**given, began_ns=long_after_ns)
+        witness.written(str(path))
+        record.write_bytes(witness.record(("", "")) or b"")
+
+    note()
+    os.chown(path, os.getuid(), os.getgid())
+    looked_at = unchanged.holds(str(record), **given, environ={})
+    path.write_bytes(b"xy")
+
+    assert looked_at
+    assert not unchanged.holds(str(record), **given, environ={})

@@ -144,6 +144,8 @@ def test_agents_do_not_import_each_other(module):
         "agents.registry",
         "agents.sqlite",
         "agents.storage",
+        "agents.tree",
+        "agents.opencode_store",  # one schema, two programs
     }
 
     assert {name for name in imports(module) if room(name) == "agents"} <= shared

@@ -21,6 +21,9 @@ class Witness(Protocol):
     def content(self, path: str) -> None:
         """What a file holds, or which names a directory has, or that there is nothing."""
 
+    def written(self, path: str) -> None:
+        """As `content`, for a file whose owner is set by looking at it."""
+
     def kind(self, path: str) -> None:
         """What is at the end of a path: a file, a directory, nothing; which one, and not what is in it."""
 
@@ -54,6 +57,12 @@ def depends_on(path: str | os.PathLike[str]) -> None:
     """What `path` holds is about to decide something."""
     if witness := _witness.get():
         witness.content(os.fspath(path))
+
+
+def depends_on_what_is_written(path: str | os.PathLike[str]) -> None:
+    """As `depends_on`, for a file whose owner is set by looking at it."""
+    if witness := _witness.get():
+        witness.written(os.fspath(path))
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:

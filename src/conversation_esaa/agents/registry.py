@@ -26,6 +26,10 @@ MODULES = {
     AgentId("codex"): "conversation_esaa.agents.codex",
     AgentId("grok"): "conversation_esaa.agents.grok",
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
+    AgentId("gemini-cli"): "conversation_esaa.agents.gemini_cli",
+    AgentId("qwen-code"): "conversation_esaa.agents.qwen_code",
+    AgentId("opencode"): "conversation_esaa.agents.opencode",
+    AgentId("kilo"): "conversation_esaa.agents.kilo",
 }
 
 
@@ -39,6 +43,8 @@ class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
     revision: str = ""
     """For a session that shares its file with others: another one whenever something in it changed. With it
     the neighbours' news are not taken for news of this session."""
+    beside: tuple[str, ...] = ()
+    """For a tree of files: further paths that show that something in it changed."""
 
     @property
     def key(self) -> str:
@@ -123,7 +129,7 @@ class AgentModule(Protocol):
 
 
 # What the processes that an agent starts find in their environment, and nobody else's do; the first match
-# counts. Grok sets Claude's project variable too, so it is asked about first.
+# counts. Grok sets Claude's project variable too, and Kilo OpenCode's, so they are asked about first.
 RUNNING_MARKS = {
     "GROK_SESSION_ID": AgentId("grok"),
     "CLAUDECODE": AgentId("claude-code"),
@@ -134,6 +140,7 @@ RUNNING_MARKS = {
     "ANTIGRAVITY_AGENT": AgentId("antigravity"),
     "GEMINI_CLI": AgentId("gemini-cli"),
     "QWEN_CODE": AgentId("qwen-code"),
+    "KILO": AgentId("kilo"),
     "OPENCODE": AgentId("opencode"),
     "CURSOR_AGENT": AgentId("cursor"),
 }

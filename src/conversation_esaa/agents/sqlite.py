@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import msgspec
 
 from conversation_esaa.agents.jsonl import decode_line
-from conversation_esaa.agents.listing import depends_on
+from conversation_esaa.agents.listing import depends_on, depends_on_what_is_written
 from conversation_esaa.agents.storage import Opened
 
 if TYPE_CHECKING:
@@ -148,8 +148,8 @@ def kept_open() -> Iterator[None]:
 @contextlib.contextmanager
 def database(path: Path) -> Iterator[Database]:
     """The database at `path`. Its existence, and all that is in it, is told to a witness."""
-    for suffix in ("", "-wal"):
-        depends_on(_beside(path, suffix))
+    depends_on(path)
+    depends_on_what_is_written(_beside(path, "-wal"))  # where root looks, SQLite sets its owner
     kept = _kept.get()
     if kept is not None:
         yield kept.setdefault(path, Database(path))

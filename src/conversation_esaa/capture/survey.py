@@ -66,7 +66,7 @@ def _survey(
     try:
         module = agent(name)
         home = module.home(sources.environ, sources.user_home)
-        found.title, found.home, found.found = module.TITLE, str(home), home.is_dir()
+        found.title, found.home, found.found = module.TITLE, str(home), home.exists()
         found.unlisted = unlisted(module, home)
         found.retention = retention(module, home) if found.found else None
         files = list(module.session_files(home, roots))
