@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, grok
+from builders import antigravity, codex, grok, pi
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -58,17 +58,24 @@ def claude_code_talk() -> list[Any]:
     return session.records
 
 
+def pi_talk() -> list[Any]:
+    session = pi.Session().typed("Name a herb.").answered("Mint.").compacted()
+    return session.typed("Another?").answered("Sage.", "Or thyme.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "codex": codex_talk,
     "grok": grok_talk,
+    "pi": pi_talk,
 }
 OVERRIDES = {
     "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli"),
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
     "codex": ("CODEX_HOME", ".codex"),
     "grok": ("GROK_HOME", ".grok"),
+    "pi": ("PI_CODING_AGENT_DIR", ".pi/agent"),
 }
 
 THERE = [name for name, module in MODULES.items() if importlib.util.find_spec(module)]

@@ -25,6 +25,7 @@ MODULES = {
     AgentId("codex"): "conversation_esaa.agents.codex",
     AgentId("grok"): "conversation_esaa.agents.grok",
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
+    AgentId("pi"): "conversation_esaa.agents.pi",
 }
 
 
@@ -116,6 +117,7 @@ RUNNING_MARKS = {
     "QWEN_CODE": AgentId("qwen-code"),
     "OPENCODE": AgentId("opencode"),
     "CURSOR_AGENT": AgentId("cursor"),
+    "PI_CODING_AGENT": AgentId("pi"),
 }
 
 
