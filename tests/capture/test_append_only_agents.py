@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import pi
+from builders import copilot_cli, pi
 from conversation_esaa.agents.registry import agent
 
 if TYPE_CHECKING:
@@ -25,7 +25,11 @@ def pi_session(cwd: str) -> Any:
     return pi.Session(cwd=cwd)
 
 
-TALKS: dict[str, Callable[[str], Any]] = {"pi": pi_session}
+def copilot_cli_session(cwd: str) -> Any:
+    return copilot_cli.Session(cwd=cwd)
+
+
+TALKS: dict[str, Callable[[str], Any]] = {"copilot-cli": copilot_cli_session, "pi": pi_session}
 FORKS = ("pi",)
 
 EVERY_AGENT = pytest.mark.parametrize("name", TALKS)

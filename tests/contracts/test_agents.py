@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, grok, pi
+from builders import antigravity, codex, copilot_cli, grok, pi
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -63,10 +63,17 @@ def pi_talk() -> list[Any]:
     return session.typed("Another?").answered("Sage.", "Or thyme.").records
 
 
+def copilot_cli_talk() -> list[Any]:
+    session = copilot_cli.Session().typed("Name a herb.").answered("Mint.").resumed("/home/dev/tea/pkg")
+    session.event("session.compaction_complete", success=True)
+    return session.typed("Another?").answered("Sage.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "codex": codex_talk,
+    "copilot-cli": copilot_cli_talk,
     "grok": grok_talk,
     "pi": pi_talk,
 }
@@ -74,6 +81,7 @@ OVERRIDES = {
     "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli"),
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
     "codex": ("CODEX_HOME", ".codex"),
+    "copilot-cli": ("COPILOT_HOME", ".copilot"),
     "grok": ("GROK_HOME", ".grok"),
     "pi": ("PI_CODING_AGENT_DIR", ".pi/agent"),
 }

@@ -26,6 +26,7 @@ MODULES = {
     AgentId("grok"): "conversation_esaa.agents.grok",
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
     AgentId("pi"): "conversation_esaa.agents.pi",
+    AgentId("copilot-cli"): "conversation_esaa.agents.copilot_cli",
 }
 
 
@@ -118,6 +119,7 @@ RUNNING_MARKS = {
     "OPENCODE": AgentId("opencode"),
     "CURSOR_AGENT": AgentId("cursor"),
     "PI_CODING_AGENT": AgentId("pi"),
+    "COPILOT_CLI": AgentId("copilot-cli"),
 }
 
 
