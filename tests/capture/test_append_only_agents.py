@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import copilot_cli, pi
+from builders import copilot_cli, droid, pi
 from conversation_esaa.agents.registry import agent
 
 if TYPE_CHECKING:
@@ -29,8 +29,16 @@ def copilot_cli_session(cwd: str) -> Any:
     return copilot_cli.Session(cwd=cwd)
 
 
-TALKS: dict[str, Callable[[str], Any]] = {"copilot-cli": copilot_cli_session, "pi": pi_session}
-FORKS = ("pi",)
+def droid_session(cwd: str) -> Any:
+    return droid.Session(cwd=cwd)
+
+
+TALKS: dict[str, Callable[[str], Any]] = {
+    "copilot-cli": copilot_cli_session,
+    "droid": droid_session,
+    "pi": pi_session,
+}
+FORKS = ("droid", "pi")
 
 EVERY_AGENT = pytest.mark.parametrize("name", TALKS)
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, copilot_cli, grok, pi
+from builders import antigravity, codex, copilot_cli, droid, grok, pi
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -69,19 +69,26 @@ def copilot_cli_talk() -> list[Any]:
     return session.typed("Another?").answered("Sage.").records
 
 
+def droid_talk() -> list[Any]:
+    session = droid.Session().typed("Name a herb.").answered("Mint.").compacted()
+    return session.typed("Another?").answered("Sage.", "Or thyme.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "codex": codex_talk,
     "copilot-cli": copilot_cli_talk,
+    "droid": droid_talk,
     "grok": grok_talk,
     "pi": pi_talk,
 }
-OVERRIDES = {
+OVERRIDES: dict[str, tuple[str, ...]] = {  # variable, the usual home, and the home below the variable's value
     "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli"),
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
     "codex": ("CODEX_HOME", ".codex"),
     "copilot-cli": ("COPILOT_HOME", ".copilot"),
+    "droid": ("FACTORY_HOME_OVERRIDE", ".factory", ".factory"),
     "grok": ("GROK_HOME", ".grok"),
     "pi": ("PI_CODING_AGENT_DIR", ".pi/agent"),
 }
@@ -248,12 +255,12 @@ def test_a_missing_home_has_no_session(name, roots, tmp_path):
 @EVERY_AGENT
 def test_the_environment_can_move_the_home_and_an_empty_value_does_not(name, tmp_path):
     """FC-G07."""
-    variable, usual = OVERRIDES[name]
+    variable, usual, *below = OVERRIDES[name]
     home = agent(name).home
 
     assert home({}, tmp_path) == tmp_path / usual
     assert home({variable: ""}, tmp_path) == tmp_path / usual
-    assert home({variable: "/elsewhere"}, tmp_path) == Path("/elsewhere")
+    assert home({variable: "/elsewhere"}, tmp_path) == Path("/elsewhere", *below)
 
 
 @EVERY_AGENT

@@ -27,6 +27,7 @@ MODULES = {
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
     AgentId("pi"): "conversation_esaa.agents.pi",
     AgentId("copilot-cli"): "conversation_esaa.agents.copilot_cli",
+    AgentId("droid"): "conversation_esaa.agents.droid",
 }
 
 
@@ -120,6 +121,7 @@ RUNNING_MARKS = {
     "CURSOR_AGENT": AgentId("cursor"),
     "PI_CODING_AGENT": AgentId("pi"),
     "COPILOT_CLI": AgentId("copilot-cli"),
+    "FACTORY_PROJECT_DIR": AgentId("droid"),
 }
 
 
