@@ -141,6 +141,53 @@ def test_a_fork_keeps_ids_and_times_so_its_copies_are_its_parents_turns():
     assert len(set(ids[1])) == 3
 
 
+def read_file(path: Path) -> list:
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return read(records, pi.open_session(pi.SessionFile(path=path, session_id="x")))
+
+
+@pytest.mark.parametrize("flat", [False, True], ids=["in folders", "side by side"])
+def test_a_fork_into_another_directory_does_not_move_what_was_said_in_the_first(tmp_path, flat):
+    """I4: the copied entries state no directory, and the new header's is not theirs; nor in a fork of the fork."""
+    folder = "mine" if flat else ""
+    parent = talk().compacted()
+    fork = parent.forked(cwd="/home/dev/coffee").typed("And here?")
+    again = fork.forked("01900000-0000-7000-8000-0000000000cc").typed("And again?")
+    paths = [session.save(tmp_path, folder=folder) for session in (parent, fork, again)]
+
+    found = [[(turn.text, turn.cwd) for turn in turns(read_file(path))] for path in paths]
+
+    here = [("And here?", "/home/dev/coffee"), ("And again?", "/home/dev/coffee")]
+    assert found == [
+        [("Name a herb.", "/home/dev/tea"), ("Mint.", "/home/dev/tea")],
+        here[:1],
+        here,
+    ]
+    assert [mark.forked_from for mark in marks(read_file(paths[1]))] == [TEA]
+
+
+def test_a_fork_whose_parent_is_gone_tells_only_what_is_its_own(tmp_path):
+    """I4: whether the copies were said here nobody can tell any more; in doubt they stay out."""
+    fork = talk().forked().typed("And here?")
+
+    assert texts(read_file(fork.save(tmp_path))) == ["And here?"]
+
+
+@pytest.mark.parametrize("parent", ["..", "/", "a\0b", "x" * 5000, "C:\\x\\y.jsonl"])
+def test_a_parent_of_a_hostile_name_hinders_nothing(tmp_path, parent):
+    session = talk()
+    session.records[0]["parentSession"] = parent
+
+    assert texts(read_file(session.save(tmp_path))) == ["Name a herb.", "Mint."]
+
+
+def test_forks_in_a_circle_end(tmp_path):
+    session = talk()
+    session.records[0]["parentSession"] = f"/x/{session.folder}/2026-01-02T03-04-05-000Z_{TEA}.jsonl"
+
+    assert texts(read_file(session.save(tmp_path))) == ["Name a herb.", "Mint."]
+
+
 def test_the_same_eight_digits_in_two_sessions_are_two_entries():
     """FC-D05: ids are random and short; with the moment they are unique."""
     one, other = Session(), Session(FORK)

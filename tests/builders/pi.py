@@ -63,13 +63,23 @@ class Session:
         """A compaction, with its summary."""
         return self.entry("compaction", summary="CANARY summary", firstKeptEntryId="x", tokensBefore=9)
 
-    def forked(self, session_id: str = FORK) -> Session:
-        """`--fork`: a new header, and the entries as they were."""
-        fork = Session(session_id, cwd=self.cwd)
+    @property
+    def folder(self) -> str:
+        """What pi makes of the directory."""
+        return f"--{self.cwd.lstrip('/').replace('/', '-')}--"
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"2026-01-02T03-04-05-000Z_{self.session_id}.jsonl"
+
+    def forked(self, session_id: str = FORK, *, cwd: str = "") -> Session:
+        """`--fork`, perhaps from another directory: a new header, and the entries as they were."""
+        fork = Session(session_id, cwd=cwd or self.cwd)
         fork.at = self.at + timedelta(minutes=1)
         fork.records[0] |= {
             "timestamp": to_utc(fork.at),
-            "parentSession": f"/home/dev/.pi/agent/sessions/--x--/2026_{self.session_id}.jsonl",
+            "parentSession": f"/home/dev/.pi/agent/sessions/{self.folder}/{self.name}",
         }
         fork.records += self.records[1:]
         return fork
@@ -84,8 +94,7 @@ class Session:
 
     def save(self, home: Path, *, folder: str = "") -> Path:
         """The session's file where pi would keep it."""
-        name = folder or f"--{self.cwd.lstrip('/').replace('/', '-')}--"
-        path = home / "sessions" / name / f"2026-01-02T03-04-05-000Z_{self.session_id}.jsonl"
+        path = home / "sessions" / (folder or self.folder) / self.name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{json.dumps(record)}\n" for record in self.records), "utf-8")
         return path

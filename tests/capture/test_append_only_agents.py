@@ -246,3 +246,16 @@ def test_a_file_that_pi_migrated_to_new_ids_adds_nothing(world: World):
     world.sync()
 
     assert texts(world) == ["Name a herb.", "Mint.", "Another?"]
+
+
+def test_a_pi_session_that_is_forked_out_of_another_project_brings_none_of_it(world: World):
+    """I4, FC-D01: pi copies the whole history into the new directory's file."""
+    other = f"{world.project}-other"
+    parent = pi.Session(cwd=other).typed("A secret of the other one?").answered("CANARY.")
+    save(parent, "pi", world)
+    save(parent.forked(cwd=str(world.project)).typed("What if?").answered("Then sage."), "pi", world)
+
+    world.sync()
+
+    assert texts(world) == ["What if?", "Then sage."]
+    assert nothing_leaked(world)

@@ -12,12 +12,13 @@ import hashlib
 import os
 import shlex
 import unicodedata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conversation_esaa.agents.listing import listed
+from conversation_esaa.agents.jsonl import Lines, read_records
+from conversation_esaa.agents.listing import is_file, listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.ids import AgentId
@@ -37,6 +38,7 @@ _INVISIBLE_ENTRIES = frozenset(
 )
 KNOWN_INVISIBLE = frozenset({*_INVISIBLE_ENTRIES, *(f"message/{role}" for role in _INVISIBLE_ROLES)})
 
+_ANCESTORS = 32  # a fork of a fork of …
 _SKILL = '<skill name="'
 _SKILL_END = "\n</skill>"
 
@@ -47,6 +49,7 @@ class State(ReaderState, kw_only=True):
     header: bool = False  # the first `session` entry was met: it decides whose session this is
     began_at: str = ""
     forked_from: str = ""
+    here_since: str = ""  # what a fork copied and is older was said in another directory
 
 
 def home(environ: Mapping[str, str], user_home: Path) -> Path:
@@ -79,8 +82,49 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 
 
 def open_session(file: SessionFile) -> State:
-    """The header in the file knows better; the name is for files that lost it."""
-    return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
+    """The header in the file knows better; the name is for files that lost it.
+
+    Costs the first line of the file and, of a fork, of the files that it descends from.
+    """
+    return State(
+        session_id=without_surrogates(file.session_id),
+        cwd=without_surrogates(file.cwd),
+        here_since=_here_since(file.path),
+    )
+
+
+def _here_since(path: Path) -> str:
+    """Since when all that a session's file holds was said in its directory; "" when all was.
+
+    A fork into another directory copies its parent's entries, which state none, below a header that states
+    the new one. An ancestor whose file is gone may have been such a fork: then its part is not ours to tell.
+    """
+    header = _header(path)
+    for _ in range(_ANCESTORS):
+        parent = _parent(header)
+        if not parent.name:
+            return ""
+        beside = path.parent / parent.name
+        path = beside if is_file(beside) else path.parent.parent / parent.parent.name / parent.name
+        above = _header(path)
+        if not above or above.get("cwd") != header.get("cwd"):
+            break
+        header = above
+    return parse_utc(header.get("timestamp"))
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """The first record of a session's file; {} when there is none to read."""
+    try:
+        with path.open("rb") as file:
+            return dict(next(read_records(file, Lines()), {}))
+    except (OSError, ValueError):  # a name may hold what no file system takes
+        return {}
+
+
+def _parent(header: dict[str, Any]) -> PurePosixPath:
+    """The file that a fork was made of, as its header states it."""
+    return PurePosixPath(_string(header.get("parentSession")).replace("\\", "/"))
 
 
 def resume_command(session_id: str) -> str:
@@ -142,13 +186,14 @@ def _take_header(entry: dict[str, Any], state: State) -> None:
     state.session_id = _string(entry.get("id")) or state.session_id
     state.cwd = _string(entry.get("cwd")) or state.cwd
     state.began_at = parse_utc(entry.get("timestamp"))
-    parent = _string(entry.get("parentSession")).replace("\\", "/").rpartition("/")[2]
-    state.forked_from = _session_of(parent.removesuffix(".jsonl"))
+    state.forked_from = _session_of(_parent(entry).stem)
 
 
 def _message(entry: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
     message = entry.get("message")
     message = message if type(message) is dict else {}
+    if state.here_since and parse_utc(entry.get("timestamp")) < state.here_since:
+        return  # the file of an ancestor has it, with the directory it was said in
     match message.get("role"):
         case "user":
             typed = "\n".join(_texts(message.get("content")))
@@ -216,9 +261,8 @@ def _said(
 
 def _compaction(entry: dict[str, Any], state: State) -> Iterator[SessionMark]:
     at = parse_utc(entry.get("timestamp"))
-    if state.forked_from and at and at < state.began_at:
-        return  # it was the parent's
-    yield _mark(state, MarkKind.COMPACTED, said_at=at, source_ref=_native_ref(entry, state))
+    if not state.forked_from or at >= state.began_at:  # else it was the parent's
+        yield _mark(state, MarkKind.COMPACTED, said_at=at, source_ref=_native_ref(entry, state))
 
 
 def _mark(
