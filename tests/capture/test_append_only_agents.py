@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import copilot_cli, droid, pi
+from builders import copilot_cli, droid, kimi, pi
 from conversation_esaa.agents.registry import agent
 
 if TYPE_CHECKING:
@@ -33,12 +33,17 @@ def droid_session(cwd: str) -> Any:
     return droid.Session(cwd=cwd)
 
 
+def kimi_session(cwd: str) -> Any:
+    return kimi.Session(cwd=cwd)
+
+
 TALKS: dict[str, Callable[[str], Any]] = {
     "copilot-cli": copilot_cli_session,
     "droid": droid_session,
+    "kimi": kimi_session,
     "pi": pi_session,
 }
-FORKS = ("droid", "pi")
+FORKS = ("droid", "kimi", "pi")
 
 EVERY_AGENT = pytest.mark.parametrize("name", TALKS)
 

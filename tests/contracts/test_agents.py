@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, copilot_cli, droid, grok, pi
+from builders import antigravity, codex, copilot_cli, droid, grok, kimi, pi
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -74,6 +74,14 @@ def droid_talk() -> list[Any]:
     return session.typed("Another?").answered("Sage.", "Or thyme.").records
 
 
+def kimi_talk() -> list[Any]:
+    session = kimi.Session().typed("Name a herb.").answered("Mint.").compacted()
+    session.typed("/init").message("TurnBegin", user_input="Explore.").answered("Explored.").message(
+        "TurnEnd"
+    )
+    return session.message("SteerInput", user_input="Another?").answered("Sage.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
@@ -81,6 +89,7 @@ SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "copilot-cli": copilot_cli_talk,
     "droid": droid_talk,
     "grok": grok_talk,
+    "kimi": kimi_talk,
     "pi": pi_talk,
 }
 OVERRIDES: dict[str, tuple[str, ...]] = {  # variable, the usual home, and the home below the variable's value
@@ -90,6 +99,7 @@ OVERRIDES: dict[str, tuple[str, ...]] = {  # variable, the usual home, and the h
     "copilot-cli": ("COPILOT_HOME", ".copilot"),
     "droid": ("FACTORY_HOME_OVERRIDE", ".factory", ".factory"),
     "grok": ("GROK_HOME", ".grok"),
+    "kimi": ("KIMI_SHARE_DIR", ".kimi"),
     "pi": ("PI_CODING_AGENT_DIR", ".pi/agent"),
 }
 

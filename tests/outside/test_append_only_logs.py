@@ -31,7 +31,12 @@ pytestmark = [
     pytest.mark.skipif(not LOGS.is_dir(), reason="no folder `shared` with real logs beside the repository"),
 ]
 
-SETS = {"copilot-cli-1.0.102": "copilot-cli", "droid-0.215.0": "droid", "pi-0.73.1": "pi"}
+SETS = {
+    "copilot-cli-1.0.102": "copilot-cli",
+    "droid-0.215.0": "droid",
+    "kimi-cli-1.47.0": "kimi",
+    "pi-0.73.1": "pi",
+}
 EVERY_SET = pytest.mark.parametrize("folder", [LOGS / name for name in SETS], ids=lambda folder: folder.name)
 SHOP, OTHER = "/home/devb/work/alpha-shop", "/home/devb/work/beta Proj_x.1"
 HIDDEN = ("Stub private reasoning", "shop-check\\n", "memory-context", "system prompt removed")

@@ -28,6 +28,7 @@ MODULES = {
     AgentId("pi"): "conversation_esaa.agents.pi",
     AgentId("copilot-cli"): "conversation_esaa.agents.copilot_cli",
     AgentId("droid"): "conversation_esaa.agents.droid",
+    AgentId("kimi"): "conversation_esaa.agents.kimi",
 }
 
 
