@@ -31,5 +31,5 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     """The read models as they were written last."""
 
     head: Head  # the position they name; its size is not kept
-    basis: str  # a digest of all that those are made from which change seldom
+    basis: str  # names all that those are made from which change seldom
     digests: dict[str, str]  # name → SHA-256 of the file

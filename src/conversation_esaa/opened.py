@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -12,7 +11,7 @@ import msgspec
 from conversation_esaa import __version__
 from conversation_esaa.agents import registry
 from conversation_esaa.capture import unchanged
-from conversation_esaa.capture.sync import Sources, SyncReport, sync
+from conversation_esaa.capture.sync import Sources, sync
 from conversation_esaa.capture.unchanged import Witness
 from conversation_esaa.errors import ConversationError, LockTimeout, UnknownName, UsageError
 from conversation_esaa.establish import open_log, read_settings, settle_move
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from conversation_esaa.capture.report import SyncReport
     from conversation_esaa.events import Entry
     from conversation_esaa.index.store import Index
     from conversation_esaa.log.file_log import FileLog
@@ -212,7 +212,7 @@ class Opened:
         if check:
             log = self.log
             head = log.head()
-            models = self._models(prefixes.Prefix(log, head, self.roots).fold(), head, {})
+            models = self._models(prefixes.Prefix(log, head, self.roots, self.progress).fold(), head, {})
             return Projected(head=head, changed=differing(self.layout, models))
         return self._renew(wait_s=self.lock_wait_s if wait_s is None else wait_s, anew=True)
 
@@ -230,14 +230,14 @@ class Opened:
 
     def _publish(self, state: State, head: Head) -> list[str]:
         """Write the read models that differ; the index remembers what they were, for who looks at them next."""
-        basis = hashlib.sha256(__version__.encode() + catalogue.basis(state)).hexdigest()
+        basis = f"{__version__}:{catalogue.basis(state)}"
         try:
             before = self._index.published() if self._index is not None else None
         except IndexUnusable:
             before = None
         moved = self._moved(before, head) if before is not None and before.basis == basis else {}
         models = self._models(state, head, moved)
-        changed = publish(self.layout, models)
+        changed = publish(self.layout, models, anew=moved if before and before.head.hash != head.hash else ())
         if self._index is not None and changed:
             try:
                 self._index.keep_published(Published(head=head, basis=basis, digests=digests(models)))
@@ -246,11 +246,14 @@ class Opened:
                 self._forget_index()
         return changed
 
-    def _moved(self, before: Published, head: Head) -> dict[str, str]:
+    def _moved(self, before: Published, head: Head) -> dict[str, bytes]:
         """Read models that say what they said, at the new position; those that nobody changed by hand."""
         written = {name: before.digests[name] for name in catalogue.SELDOM_CHANGED if name in before.digests}
-        texts = untouched(self.layout, written)
-        return {name: catalogue.moved(text, before.head, head) or "" for name, text in texts.items()}
+        moved = {
+            name: catalogue.moved(content, before.head, head)
+            for name, content in untouched(self.layout, written).items()
+        }
+        return {name: content for name, content in moved.items() if content}
 
     def _index_is_sound(self) -> bool:
         """Whether the index has the events that the log has, and its fold is what a fold of the log gives."""
@@ -324,10 +327,11 @@ class Opened:
             return True
         return not (named and all(self.layout.read_model(name).exists() for name in others))
 
-    def _models(self, state: State, head: Head, moved: dict[str, str]) -> dict[str, str]:
-        """All read models of `state`; the texts in `moved` are known and taken as they are."""
+    def _models(self, state: State, head: Head, moved: dict[str, bytes]) -> dict[str, bytes]:
+        """All read models of `state`; the ones in `moved` are known and taken as they are."""
         return {
-            name: moved.get(name) or catalogue.render(name, state, head, resume=registry.resume_command)
+            name: moved.get(name)
+            or catalogue.render(name, state, head, resume=registry.resume_command).encode()
             for name in catalogue.READ_MODELS
         }
 
@@ -361,9 +365,9 @@ class Opened:
                 index = None
             if index is not None:
                 if index.position.size <= head.size and index.is_of(log, roots):
-                    return prefixes.IndexedPrefix(log, head, roots, index)
+                    return prefixes.IndexedPrefix(log, head, roots, index, self.progress)
                 index.close()
-        return prefixes.Prefix(log, head, roots)
+        return prefixes.Prefix(log, head, roots, self.progress)
 
     def _answer(self, lines: Prefix, answer: Callable[[Prefix], T]) -> T:
         """What `answer` makes of `lines`; read from the log itself when the index turns out to be no help."""

@@ -13,7 +13,7 @@ from conversation_esaa.errors import ConversationError
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from conversation_esaa.layout import Layout
@@ -25,41 +25,43 @@ class NotPublished(ConversationError):
     code = "project.not_written"
 
 
-def differing(layout: Layout, models: Mapping[str, str]) -> list[str]:
+def differing(layout: Layout, models: Mapping[str, bytes]) -> list[str]:
     """Names of the read models whose file is missing or has other bytes, in the order given."""
-    return [name for name, text in models.items() if _current(layout.read_model(name)) != text.encode()]
+    return [name for name, content in models.items() if _current(layout.read_model(name)) != content]
 
 
-def digests(models: Mapping[str, str]) -> dict[str, str]:
-    """SHA-256 of each text, in hex."""
-    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in models.items()}
+def digests(models: Mapping[str, bytes]) -> dict[str, str]:
+    """SHA-256 of each, in hex."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in models.items()}
 
 
-def untouched(layout: Layout, written: Mapping[str, str]) -> dict[str, str]:
-    """The read models that are as they were written, with their text.
+def untouched(layout: Layout, written: Mapping[str, str]) -> dict[str, bytes]:
+    """The read models that are as they were written, with their content.
 
     written   name → SHA-256 of what was written.
     """
-    texts = {}
+    found = {}
     for name, digest in written.items():
         content = _current(layout.read_model(name))
         if content is not None and hashlib.sha256(content).hexdigest() == digest:
-            texts[name] = content.decode()
-    return texts
+            found[name] = content
+    return found
 
 
-def publish(layout: Layout, models: Mapping[str, str]) -> list[str]:
+def publish(layout: Layout, models: Mapping[str, bytes], *, anew: Collection[str] = ()) -> list[str]:
     """Write the read models that differ, each in one step; returns their names.
 
-    models   name → text, as the catalogue rendered them.
+    models   name → content, as the catalogue rendered them.
+    anew     names of which it is known that they differ.
 
     Raises NotPublished; an old file stays whole when a new one cannot be written.
     """
-    written = differing(layout, models)
+    differ = differing(layout, {name: content for name, content in models.items() if name not in anew})
+    written = [name for name in models if name in anew or name in differ]
     for name in written:
         path = layout.read_model(name)
         try:
-            replace_file(path, models[name].encode())
+            replace_file(path, models[name])
         except OSError as error:
             raise NotPublished(
                 f"{path}: {error.strerror}",

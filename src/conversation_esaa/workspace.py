@@ -30,6 +30,7 @@ from conversation_esaa.log.v1_1 import Visibility, visible
 from conversation_esaa.lookup import Keys
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.opened import named_agent
+from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
 from conversation_esaa.projections import conversation as conversations
 from conversation_esaa.projections import goal as goals
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from conversation_esaa.curation import decisions as curated_decisions
     from conversation_esaa.forensic.verify import VerifyReport
     from conversation_esaa.ids import AgentId
+    from conversation_esaa.progress import Progress
     from conversation_esaa.reading import budget as budgeting
     from conversation_esaa.reading import page as pages
     from conversation_esaa.reading import query as queries
@@ -166,6 +168,7 @@ class Workspace(Curated):
         machine: Machine | None = None,
         lock_wait_s: float = 10.0,
         catch_up: bool = True,
+        progress: Progress = unheard,
     ) -> Upgraded:
         """Take over a directory of the older tool: as `create`, and a report of what was found.
 
@@ -176,7 +179,10 @@ class Workspace(Curated):
             found.root, machine=found.machine, lock_wait_s=lock_wait_s, catch_up=catch_up
         )
         visibility = Visibility()
-        state = catalogue.fold(visible(workspace.log.entries(), workspace.roots, visibility))
+        workspace.progress = progress
+        log = workspace.log
+        entries = visible(log.entries(), workspace.roots, visibility)
+        state = catalogue.fold(watched(entries, "reading the log", progress, size=log.head().size))
         workspace.project()
         return Upgraded(
             established=established,

@@ -32,7 +32,7 @@ def test_the_reference_log_gives_the_tasks_it_is_known_to_hold():
         ("CONV-002", "Test: existing settings survive", "open", None, None, None, None),
         ("CONV-010", "Document the workspace boundary", "open", None, None, None, None),
     ]
-    assert tasks.next_action(board).id == "CONV-002"
+    assert tasks.open_tasks(board)[0].id == "CONV-002"
 
 
 def test_a_task_without_a_status_is_open():

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import State
 
-VERSION = 2
+VERSION = 3
 """Of the tables and of what is put into them. A file of another version is built anew."""
 
 _SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE name (id INTEGER PRIMARY KEY, value TEXT UNIQUE NOT NULL);
-CREATE TABLE fold (size INTEGER PRIMARY KEY, state BLOB NOT NULL);
+CREATE TABLE fold (part INTEGER PRIMARY KEY, size INTEGER NOT NULL, state BLOB NOT NULL);
 CREATE TABLE published (
     name TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL, basis TEXT NOT NULL, digest TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -65,6 +65,7 @@ PRAGMA user_version = {VERSION};
 """
 _BATCH = 2000
 _PAGE = 64
+_MOVING, _CURATED = 0, 1  # the parts of a stored fold
 _RECENT = 20_000  # identities that are remembered before they are looked up: 3 MB
 _APPLICATION = 0x65736161  # "esaa": tells our file from another program's
 
@@ -198,7 +199,8 @@ class Index:
             self._clear(roots)  # while all is v1.1, what is visible depends on all of it
         elif self.state is None:
             self.state = self.fold(log, roots, end=self.position.size)
-            self._kept = self.state if self._one("SELECT size FROM fold") == (self.position.size,) else None
+            stored = self._one("SELECT size FROM fold WHERE part = ?", _MOVING)
+            self._kept = self.state if stored == (self.position.size,) else None
         head = log.head()
         if head.size == self.position.size:
             return
@@ -232,9 +234,15 @@ class Index:
             return
         if not self._database.in_transaction:
             self._do("BEGIN IMMEDIATE")
-        self._do("DELETE FROM fold")
-        self._do("INSERT INTO fold VALUES (?, ?)", self.position.size, msgspec.json.encode(state))
+        moving, curated = catalogue.parts(state)
+        if self._kept is None or self._kept.curated_seq != state.curated_seq:
+            self._keep_part(_CURATED, curated)
+        self._keep_part(_MOVING, moving)
         self.state = self._kept = state
+
+    def _keep_part(self, part: int, state: State) -> None:
+        row = (part, self.position.size, msgspec.json.encode(state))
+        self._do("INSERT OR REPLACE INTO fold VALUES (?, ?, ?)", *row)
 
     def _clear(self, roots: Collection[str]) -> None:
         for table in ("meta", "name", "fold", "published", "event", "copy_key", "v1_1_turn"):
@@ -356,18 +364,20 @@ class Index:
 
         None when none is stored that fits.
         """
-        found = self._one("SELECT size, state FROM fold WHERE size <= ?", min(end, self.position.size))
-        if found is None:
+        stored = self._all(
+            "SELECT size, state FROM fold WHERE size <= ? ORDER BY part", min(end, self.position.size)
+        )
+        if len(stored) != 2:
             return None
         try:
-            state = msgspec.json.decode(found[1], type=catalogue.State)
+            moving, curated = (msgspec.json.decode(blob, type=catalogue.State) for _, blob in stored)
         except (msgspec.DecodeError, ValueError):
             return None
-        if state.version != catalogue.VERSION:
-            return None
-        if found[0] == end:
+        state = catalogue.joined(moving, curated)
+        size = int(stored[_MOVING][0])
+        if state is None or size == end:
             return state
-        tail = (entry for entry in log.entries(int(found[0])) if entry.offset < end)
+        tail = (entry for entry in log.entries(size) if entry.offset < end)
         return catalogue.fold(visible(tail, roots), state)
 
     def published(self) -> Published | None:

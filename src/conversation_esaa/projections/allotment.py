@@ -7,12 +7,14 @@ plan that says in which order they get room. Nothing is cut here, only chosen.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from conversation_esaa.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+T = TypeVar("T")
 
 
 class Told(Sequence[str]):
@@ -41,6 +43,33 @@ class Told(Sequence[str]):
             return [self[index] for index in range(*at.indices(len(self)))]
         if at not in self._made:
             self._made[at] = self._make[at]()
+        return self._made[at]
+
+
+class Items(Sequence[Sequence[str]]):
+    """The items of a section, each made from its value when it is first looked at."""
+
+    __slots__ = ("_made", "_make", "_values")
+
+    def __init__(self, values: Sequence[T], make: Callable[[T], Sequence[str]]) -> None:
+        self._values = values
+        self._make: Callable[[Any], Sequence[str]] = make
+        self._made: dict[int, Sequence[str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @overload
+    def __getitem__(self, at: int) -> Sequence[str]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Sequence[str]]: ...
+
+    def __getitem__(self, at: int | slice) -> Sequence[str] | list[Sequence[str]]:
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        if at not in self._made:
+            self._made[at] = self._make(self._values[at])
         return self._made[at]
 
 
@@ -92,7 +121,8 @@ def allot(sections: Sequence[Section], plan: Sequence[Grant], room: int) -> list
     left = room - sum(set_aside.values())
     for grant in plan:
         section, sizes = given[grant.key]
-        for index, item in enumerate(section.items[: grant.items]):
+        for index in range(min(grant.items, len(section.items))):
+            item = section.items[index]
             size = min(grant.size, len(item) - 1)
             cost = tokens(item[size])
             if index < len(sizes):

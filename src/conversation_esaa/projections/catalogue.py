@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conversation_esaa.errors import UnknownName
-from conversation_esaa.events import ConversationTurn, DecisionRecorded, Entry
+from conversation_esaa.events import ConversationTurn, DecisionRecorded, Entry, FromSource
 from conversation_esaa.ids import AgentId, DecisionId, TaskId, TopicId
 from conversation_esaa.projections import (
     conversation,
@@ -33,7 +33,7 @@ from conversation_esaa.projections.topics import Topic
 if TYPE_CHECKING:
     from conversation_esaa.events import Head, Recorded
 
-VERSION = 1
+VERSION = 2
 """Of State's shape and of what folding means. A stored State of another version is folded anew."""
 
 
@@ -46,6 +46,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     goals: tuple[Goal, ...] = ()
     conversation: Conversation = conversation.EMPTY
     seq: int = 0  # of the last line that was folded
+    curated_seq: int = 0  # of the last line that decisions, tasks, topics or goals may come from
     version: int = VERSION
 
 
@@ -69,7 +70,7 @@ class Folding:
         self.decisions = dict(start.decisions)
         self.tasks = dict(start.tasks)
         self.topics = dict(start.topics)
-        self._goals, self._seq = start.goals, start.seq
+        self._goals, self._seq, self._curated_seq = start.goals, start.seq, start.curated_seq
         self._listener = conversation.Listener(start.conversation)
 
     def take(self, event: Recorded) -> None:
@@ -78,6 +79,8 @@ class Folding:
         self._listener.hear(event)
         if isinstance(event, ConversationTurn) and not event.topic_ids:
             return  # nearly every line
+        if not isinstance(event, FromSource) or isinstance(event, ConversationTurn):
+            self._curated_seq = self._seq
         if isinstance(event, DecisionRecorded):
             event = decisions.named(event, self.decisions)
         decisions.apply(self.decisions, event)
@@ -101,7 +104,21 @@ class Folding:
             goals=self._goals,
             conversation=self._listener.conversation(),
             seq=self._seq,
+            curated_seq=self._curated_seq,
         )
+
+
+def parts(value: State) -> tuple[State, State]:
+    """What every turn moves, and what only curation does: to be kept apart, since the second is the larger."""
+    moving = msgspec.structs.replace(value, decisions={}, tasks={}, topics={}, goals=())
+    return moving, msgspec.structs.replace(value, conversation=conversation.EMPTY, seq=value.curated_seq)
+
+
+def joined(moving: State, curated: State) -> State | None:
+    """The value that had these `parts`; None when they are not of one value."""
+    if moving.version != VERSION or curated.version != VERSION or moving.curated_seq != curated.seq:
+        return None
+    return msgspec.structs.replace(curated, conversation=moving.conversation, seq=moving.seq)
 
 
 Resume = Callable[[AgentId, str], str]
@@ -130,20 +147,20 @@ SELDOM_CHANGED = ("decisions.md", "tasks.json", "topics.md", "topics.json")
 """Read models that a new turn does not change, the log position in their head apart."""
 
 
-def basis(value: State) -> bytes:
-    """All that the SELDOM_CHANGED are rendered from, as bytes to compare."""
-    return msgspec.json.encode((VERSION, value.decisions, value.tasks, value.topics))
+def basis(value: State) -> str:
+    """Names all that the SELDOM_CHANGED are rendered from: within one log, same basis, same words."""
+    return f"{VERSION}:{value.curated_seq}"
 
 
-def moved(text: str, before: Head, now: Head) -> str | None:
+def moved(content: bytes, before: Head, now: Head) -> bytes | None:
     """One of the SELDOM_CHANGED, rendered at `before`, as it is rendered at `now` from an equal basis.
 
     None when it does not name the position `before`, as all do in their head.
     """
     for form in (markdown.position, json_position):
-        stated = form(before)
-        if stated in text:
-            return text.replace(stated, form(now), 1)
+        stated = form(before).encode()
+        if stated in content:
+            return content.replace(stated, form(now).encode(), 1)
     return None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conversation_esaa.projections import conversation, decisions, goal, tasks, topics
-from conversation_esaa.projections.allotment import Allotted, Grant, Section, Told, allot
+from conversation_esaa.projections.allotment import Allotted, Grant, Items, Section, Told, allot
 from conversation_esaa.projections.injected import BEGIN, END, begin_line, end_line, without_injected
 from conversation_esaa.projections.markdown import code, command, counted, label, minute, status, who, words
 from conversation_esaa.text import quote, tokens
@@ -117,7 +117,7 @@ def _sections(
 ) -> tuple[Section, ...]:
     now = goal.current(state.goals)
     waiting = conversation.last_unanswered(state.conversation)
-    action = tasks.next_action(state.tasks)
+    still = tasks.open_tasks(state.tasks)
     newest = _others_first(conversation.newest_of_each(state.conversation), reader)
     spoken = _exchanges(state, reader)
     return (
@@ -136,37 +136,37 @@ def _sections(
         Section(
             "agents",
             "\n## Who did what last\n\n",
-            [_agent(session, state, resume, reader) for session in newest],
+            Items(newest, lambda session: _agent(session, state, resume, reader)),
             lambda n: f"- {counted(n, 'agent')}: `conversation-esaa status`\n",
         ),
         Section(
             "decisions",
             "\n## Active decisions\n\n",
-            [_decision(decision) for decision in decisions.active(state.decisions)],
+            Items(decisions.active(state.decisions), _decision),
             lambda n: f"- {counted(n, 'active decision')}: `.conversation-esaa/decisions.md`\n",
         ),
         Section(
             "tasks",
             "\n## Open tasks\n\n",
-            [_task(task) for task in tasks.open_tasks(state.tasks)],
+            Items(still, _task),
             lambda n: f"- {counted(n, 'open task')}: `conversation-esaa task list`\n",
         ),
         Section(
             "next",
             "\n## Recommended next action\n\n",
-            [_next(action)] if action else [],
+            [_next(task) for task in still[:1]],
             _counted_elsewhere,
         ),
         Section(
             "topics",
             "\n## Active topics\n\n",
-            [_topic(topic) for topic in topics.active(state.topics)],
+            Items(topics.active(state.topics), _topic),
             lambda n: f"- {counted(n, 'active topic')}: `conversation-esaa topic list`\n",
         ),
         Section(
             "exchange",
             "\n## Last exchange\n",
-            [_exchange(session, waiting) for session in spoken],
+            Items(spoken, lambda session: _exchange(session, waiting)),
             _counted_elsewhere,
         ),
     )

@@ -119,15 +119,13 @@ def is_open(task: Task) -> bool:
 
 
 def open_tasks(tasks: Tasks) -> list[Task]:
-    """What is still to do, in the order of creation, what is in progress first and what is blocked last."""
+    """What is still to do, in the order of creation, what is in progress first and what is blocked last.
+
+    The first is the one to go on with.
+    """
     order = {"in_progress": 0, "blocked": 2}
     still = [task for task in tasks.values() if is_open(task)]
     return sorted(still, key=lambda task: order.get(task.status, 1))  # stable: creation order within
-
-
-def next_action(tasks: Tasks) -> Task | None:
-    """The task to go on with: the first that is open and not blocked, else the first blocked one."""
-    return next(iter(open_tasks(tasks)), None)
 
 
 def render(tasks: Tasks, head: Head, topics: Mapping[TaskId, tuple[TopicId, ...]]) -> str:
