@@ -95,11 +95,16 @@ def test_what_sub_agents_say_is_not_conversation():
     """FC-D02: older versions name the tool call that started them, newer ones the sub-agent."""
     session = talk().answer("CANARY", parentToolCallId="c-1").answer("CANARY", agent="a-1")
     session.prompt("CANARY", agent="a-1").event("session.compaction_complete", agent="a-1", success=True)
+    session.event("session.model_change", agent="a-1", newModel="small").event("aside", agent="a-1")
+    session.event("session.context_changed", agent="a-1", cwd="/elsewhere").typed("Another?")
+    state = opened()
 
-    found = read(session.records)
+    found = read(session.records, state)
 
-    assert texts(found) == ["Name a herb.", "Mint."]
+    assert texts(found) == ["Name a herb.", "Mint.", "Another?"]
+    assert {(turn.model, turn.cwd) for turn in turns(found)} == {("demo", "/home/dev/tea")}
     assert [mark.kind for mark in marks(found)] == [MarkKind.STARTED]
+    assert state.unknown == {"aside": 1}
 
 
 def test_text_that_looks_like_a_wrapper_is_somebodys():

@@ -57,6 +57,10 @@ KNOWN_INVISIBLE = _names(
     """
 )
 
+_READ = _names(
+    "assistant.message session.compaction_complete session.context_changed session.model_change session.resume"
+    " session.start user.message"
+)
 _NOBODYS = frozenset({"agent", "autopilot", "command", "skill", "system"})
 """Who writes prompts in the user's name, by the first part of `source`."""
 _UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -137,6 +141,9 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
         kind, data = event.get("type"), event.get("data")
         data = data if type(data) is dict else {}
         match kind:
+            case str() if event.get("agentId"):  # a sub-agent's, the model that it is given included
+                if kind not in _READ and kind not in KNOWN_INVISIBLE:
+                    state.met_unknown(kind)
             case "user.message":
                 yield from _prompt(data, event, state)
             case "assistant.message":
@@ -177,7 +184,7 @@ def _take_place(context: dict[str, Any], state: State) -> None:
 def _prompt(data: dict[str, Any], event: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
     """A person's prompt, by its marks and never by its text."""
     source = data.get("source")
-    if event.get("agentId") or data.get("isAutopilotContinuation"):
+    if data.get("isAutopilotContinuation"):
         return
     if source is not None and source != "user":
         kind = _string(source).partition("-")[0]
@@ -188,7 +195,7 @@ def _prompt(data: dict[str, Any], event: dict[str, Any], state: State) -> Iterat
 
 
 def _answer(data: dict[str, Any], event: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
-    if event.get("agentId") or data.get("parentToolCallId"):
+    if data.get("parentToolCallId"):
         return
     state.model = _string(data.get("model")) or state.model
     yield from _said(Actor.ASSISTANT, data, event, state)
@@ -225,7 +232,7 @@ def _said(
 
 
 def _compaction(data: dict[str, Any], event: dict[str, Any], state: State) -> Iterator[SessionMark]:
-    if data.get("success") is not False and not event.get("agentId"):
+    if data.get("success") is not False:
         ref = _native_ref(event, state)
         yield _mark(state, MarkKind.COMPACTED, said_at=parse_utc(event.get("timestamp")), source_ref=ref)
 
