@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import copilot_cli, droid, kimi, pi
+from builders import copilot_cli, droid, kimi, kimi_code, pi
 from conversation_esaa.agents.registry import agent
 
 if TYPE_CHECKING:
@@ -37,13 +37,18 @@ def kimi_session(cwd: str) -> Any:
     return kimi.Session(cwd=cwd)
 
 
+def kimi_code_session(cwd: str) -> Any:
+    return kimi_code.Session(cwd=cwd)
+
+
 TALKS: dict[str, Callable[[str], Any]] = {
     "copilot-cli": copilot_cli_session,
     "droid": droid_session,
     "kimi": kimi_session,
+    "kimi-code": kimi_code_session,
     "pi": pi_session,
 }
-FORKS = ("droid", "kimi", "pi")
+FORKS = ("droid", "kimi", "kimi-code", "pi")
 
 EVERY_AGENT = pytest.mark.parametrize("name", TALKS)
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, copilot_cli, droid, grok, kimi, pi
+from builders import antigravity, codex, copilot_cli, droid, grok, kimi, kimi_code, pi
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -82,6 +82,11 @@ def kimi_talk() -> list[Any]:
     return session.message("SteerInput", user_input="Another?").answered("Sage.").records
 
 
+def kimi_code_talk() -> list[Any]:
+    session = kimi_code.Session().typed("Name a herb.").answered("Mint.").compacted()
+    return session.steered("Another?").answered("Sage.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
@@ -90,6 +95,7 @@ SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "droid": droid_talk,
     "grok": grok_talk,
     "kimi": kimi_talk,
+    "kimi-code": kimi_code_talk,
     "pi": pi_talk,
 }
 OVERRIDES: dict[str, tuple[str, ...]] = {  # variable, the usual home, and the home below the variable's value
@@ -100,6 +106,7 @@ OVERRIDES: dict[str, tuple[str, ...]] = {  # variable, the usual home, and the h
     "droid": ("FACTORY_HOME_OVERRIDE", ".factory", ".factory"),
     "grok": ("GROK_HOME", ".grok"),
     "kimi": ("KIMI_SHARE_DIR", ".kimi"),
+    "kimi-code": ("KIMI_CODE_HOME", ".kimi-code"),
     "pi": ("PI_CODING_AGENT_DIR", ".pi/agent"),
 }
 

@@ -157,15 +157,23 @@ def test_a_whole_home_gives_each_turn_of_the_workspace_once_and_nothing_hidden(f
     assert not [hidden for hidden in (*HIDDEN, "port is 8123") if hidden in stored]
 
 
-def test_a_fixture_of_pi_gives_its_four_turns():
-    """Cut down by another project."""
-    path = CORPUS / "multi-agent" / "pi" / "small.jsonl"
-    if not path.is_file():
+@pytest.mark.parametrize(
+    ("name", "path", "count"),
+    [
+        ("droid", "droid/session_store_small.jsonl", 1),
+        ("kimi-code", "kimi/assistant_tools.jsonl", 14),
+        ("kimi-code", "kimi/small.jsonl", 3),
+        ("pi", "pi/small.jsonl", 4),
+    ],
+)
+def test_fixtures_of_another_project_give_their_turns(name, path, count):
+    """Cut down by hand, and of other versions than the sets above."""
+    file = SessionFile(path=CORPUS / "multi-agent" / path, session_id="s")
+    if not file.path.is_file():
         pytest.skip("the corpus has no such file")
 
-    found, state, lines = read(agent("pi"), SessionFile(path=path))
+    found, state, lines = read(agent(name), file)
 
-    assert len(turns(found)) == 4
-    assert len({turn_event_id(turn) for turn in turns(found)}) == 4
-    assert [mark.kind for mark in found if isinstance(mark, SessionMark)].count(MarkKind.COMPACTED) == 2
+    assert len(turns(found)) == count
+    assert len({turn_event_id(turn) for turn in turns(found)}) == count
     assert (state.unknown, lines.bad) == ({}, [])

@@ -30,6 +30,7 @@ MODULES = {
     AgentId("copilot-cli"): "conversation_esaa.agents.copilot_cli",
     AgentId("droid"): "conversation_esaa.agents.droid",
     AgentId("kimi"): "conversation_esaa.agents.kimi",
+    AgentId("kimi-code"): "conversation_esaa.agents.kimi_code",
 }
 
 
