@@ -32,14 +32,20 @@ if TYPE_CHECKING:
 
 NAME = AgentId("kimi")
 TITLE = "Kimi CLI"
-_INVISIBLE_MESSAGES = frozenset(
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_INVISIBLE_MESSAGES = _names(
     """
     ApprovalRequest ApprovalRequestResolved ApprovalResponse BtwBegin BtwEnd CompactionBegin HookRequest
     HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay QuestionRequest
     StatusUpdate StepRetry SubagentEvent ToolCall ToolCallPart ToolCallRequest ToolResult
-    """.split()  # noqa: SIM905 - names are easier to read so
+    """
 )
-_INVISIBLE_PARTS = frozenset({"think", "image_url", "audio_url", "video_url"})
+_INVISIBLE_PARTS = _names("audio_url image_url think video_url")
 KNOWN_INVISIBLE = frozenset({*_INVISIBLE_MESSAGES, *(f"ContentPart/{kind}" for kind in _INVISIBLE_PARTS)})
 
 _LOCAL = "local"  # directories of this machine, in the table
