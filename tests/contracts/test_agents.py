@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, gemini_cli, grok, opencode, qwen_code
+from builders import antigravity, codex, copilot_cli, droid, gemini_cli, grok, kimi, kimi_code, opencode, pi, qwen_code
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -73,26 +73,64 @@ def opencode_talk() -> list[Any]:
     return session.typed("Another?").answered("Sage.").records
 
 
+def pi_talk() -> list[Any]:
+    session = pi.Session().typed("Name a herb.").answered("Mint.").compacted()
+    return session.typed("Another?").answered("Sage.", "Or thyme.").records
+
+
+def copilot_cli_talk() -> list[Any]:
+    session = copilot_cli.Session().typed("Name a herb.").answered("Mint.").resumed("/home/dev/tea/pkg")
+    session.event("session.compaction_complete", success=True)
+    return session.typed("Another?").answered("Sage.").records
+
+
+def droid_talk() -> list[Any]:
+    session = droid.Session().typed("Name a herb.").answered("Mint.").compacted()
+    return session.typed("Another?").answered("Sage.", "Or thyme.").records
+
+
+def kimi_talk() -> list[Any]:
+    session = kimi.Session().typed("Name a herb.").answered("Mint.").compacted()
+    session.typed("/init").message("TurnBegin", user_input="Explore.").answered("Explored.").message(
+        "TurnEnd"
+    )
+    return session.message("SteerInput", user_input="Another?").answered("Sage.").records
+
+
+def kimi_code_talk() -> list[Any]:
+    session = kimi_code.Session().typed("Name a herb.").answered("Mint.").compacted()
+    return session.steered("Another?").answered("Sage.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "codex": codex_talk,
+    "copilot-cli": copilot_cli_talk,
+    "droid": droid_talk,
     "gemini-cli": gemini_cli_talk,
     "grok": grok_talk,
     "kilo": opencode_talk,
+    "kimi": kimi_talk,
+    "kimi-code": kimi_code_talk,
     "opencode": opencode_talk,
+    "pi": pi_talk,
     "qwen-code": qwen_code_talk,
 }
-# variable, home without it, and what is below the directory that it names
-OVERRIDES = {
-    "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli", ""),
-    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", ""),
-    "codex": ("CODEX_HOME", ".codex", ""),
+OVERRIDES: dict[str, tuple[str, ...]] = {  # variable, the usual home, and the home below the variable's value
+    "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli"),
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+    "codex": ("CODEX_HOME", ".codex"),
+    "copilot-cli": ("COPILOT_HOME", ".copilot"),
+    "droid": ("FACTORY_HOME_OVERRIDE", ".factory", ".factory"),
     "gemini-cli": ("GEMINI_CLI_HOME", ".gemini", ".gemini"),
-    "grok": ("GROK_HOME", ".grok", ""),
+    "grok": ("GROK_HOME", ".grok"),
     "kilo": ("XDG_DATA_HOME", ".local/share/kilo", "kilo"),
+    "kimi": ("KIMI_SHARE_DIR", ".kimi"),
+    "kimi-code": ("KIMI_CODE_HOME", ".kimi-code"),
     "opencode": ("XDG_DATA_HOME", ".local/share/opencode", "opencode"),
-    "qwen-code": ("QWEN_HOME", ".qwen", ""),
+    "pi": ("PI_CODING_AGENT_DIR", ".pi/agent"),
+    "qwen-code": ("QWEN_HOME", ".qwen"),
 }
 
 THERE = [name for name, module in MODULES.items() if importlib.util.find_spec(module)]
@@ -259,12 +297,12 @@ def test_a_missing_home_has_no_session(name, roots, tmp_path):
 @EVERY_AGENT
 def test_the_environment_can_move_the_home_and_an_empty_value_does_not(name, tmp_path):
     """FC-G07."""
-    variable, usual, below = OVERRIDES[name]
+    variable, usual, *below = OVERRIDES[name]
     home = agent(name).home
 
     assert home({}, tmp_path) == tmp_path / usual
     assert home({variable: ""}, tmp_path) == tmp_path / usual
-    assert home({variable: "/elsewhere"}, tmp_path) == Path("/elsewhere", below)
+    assert home({variable: "/elsewhere"}, tmp_path) == Path("/elsewhere", *below)
 
 
 @EVERY_AGENT

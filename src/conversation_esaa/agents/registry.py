@@ -30,6 +30,11 @@ MODULES = {
     AgentId("qwen-code"): "conversation_esaa.agents.qwen_code",
     AgentId("opencode"): "conversation_esaa.agents.opencode",
     AgentId("kilo"): "conversation_esaa.agents.kilo",
+    AgentId("pi"): "conversation_esaa.agents.pi",
+    AgentId("copilot-cli"): "conversation_esaa.agents.copilot_cli",
+    AgentId("droid"): "conversation_esaa.agents.droid",
+    AgentId("kimi"): "conversation_esaa.agents.kimi",
+    AgentId("kimi-code"): "conversation_esaa.agents.kimi_code",
 }
 
 
@@ -143,6 +148,9 @@ RUNNING_MARKS = {
     "KILO": AgentId("kilo"),
     "OPENCODE": AgentId("opencode"),
     "CURSOR_AGENT": AgentId("cursor"),
+    "PI_CODING_AGENT": AgentId("pi"),
+    "COPILOT_CLI": AgentId("copilot-cli"),
+    "FACTORY_PROJECT_DIR": AgentId("droid"),
 }
 
 
