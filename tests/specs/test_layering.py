@@ -134,8 +134,10 @@ def test_agents_do_not_import_each_other(module):
     """Two formats that look alike today drift apart tomorrow."""
     shared = {
         "agents",
+        "agents.editors",
         "agents.jsonl",
         "agents.listing",
+        "agents.places",
         "agents.registry",
         "agents.sqlite",
         "agents.storage",

@@ -26,6 +26,8 @@ MODULES = {
     AgentId("codex"): "conversation_esaa.agents.codex",
     AgentId("grok"): "conversation_esaa.agents.grok",
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
+    AgentId("cursor"): "conversation_esaa.agents.cursor",
+    AgentId("cursor-cli"): "conversation_esaa.agents.cursor_cli",
 }
 
 
