@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, cursor, cursor_cli, grok
+from builders import antigravity, codex, crush, cursor, cursor_cli, goose, grok
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -68,12 +68,24 @@ def cursor_cli_talk() -> list[Any]:
     return chat.typed("Another?").answered("Sage.").records
 
 
+def crush_talk() -> list[Any]:
+    session = crush.Session().typed("Name a herb.").tool().answered("Mint.").compacted()
+    return session.typed("Another?").answered("Sage.").records
+
+
+def goose_talk() -> list[Any]:
+    session = goose.Session().typed("Name a herb.").tool().answered("Mint.")
+    return session.typed("Another?").answered("Sage.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "codex": codex_talk,
+    "crush": crush_talk,
     "cursor": cursor_talk,
     "cursor-cli": cursor_cli_talk,
+    "goose": goose_talk,
     "grok": grok_talk,
 }
 # variable, home without it, and what is below the directory that it names
@@ -81,8 +93,10 @@ OVERRIDES = {
     "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli", ""),
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", ""),
     "codex": ("CODEX_HOME", ".codex", ""),
+    "crush": ("CRUSH_GLOBAL_DATA", ".local/share/crush", ""),
     "cursor": ("XDG_CONFIG_HOME", ".config/Cursor/User", "Cursor/User"),
     "cursor-cli": ("CURSOR_DATA_DIR", ".cursor", ""),
+    "goose": ("GOOSE_PATH_ROOT", ".local/share/goose", "data"),
     "grok": ("GROK_HOME", ".grok", ""),
 }
 TAKEN_UP_IN_A_WINDOW = {"cursor"}  # no command resumes a session

@@ -28,6 +28,8 @@ MODULES = {
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
     AgentId("cursor"): "conversation_esaa.agents.cursor",
     AgentId("cursor-cli"): "conversation_esaa.agents.cursor_cli",
+    AgentId("crush"): "conversation_esaa.agents.crush",
+    AgentId("goose"): "conversation_esaa.agents.goose",
 }
 
 
@@ -129,6 +131,8 @@ RUNNING_MARKS = {
     "QWEN_CODE": AgentId("qwen-code"),
     "OPENCODE": AgentId("opencode"),
     "CURSOR_AGENT": AgentId("cursor"),
+    "CRUSH": AgentId("crush"),
+    "GOOSE_TERMINAL": AgentId("goose"),
 }
 
 

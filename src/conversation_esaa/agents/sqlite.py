@@ -73,11 +73,20 @@ class Database:
 
         Raises FileNotFoundError when there is no database (any more), else DatabaseUnreadable.
         """
+        return self._asked(query, values)[1]
+
+    def records(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """As `rows`, each with the names of its columns: for `SELECT *`, where versions have different ones."""
+        names, rows = self._asked(query, values)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _asked(self, query: str, values: tuple[object, ...]) -> tuple[list[str], list[Row]]:
         import sqlite3
 
         for _ in range(_TRIES):
             try:
-                found = self._open().execute(query, values).fetchall()
+                cursor = self._open().execute(query, values)
+                found = [column[0] for column in cursor.description or ()], cursor.fetchall()
             except sqlite3.Error as error:
                 moved = not self._still_alone()
                 self.close()
@@ -214,6 +223,13 @@ def json_object(value: object) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     return {}
+
+
+def json_array(value: object) -> list[Any]:
+    """The JSON array in a column; [] when it holds something else."""
+    text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    found = json_object(b'{"":%b}' % text).get("") if isinstance(text, bytes) else None
+    return found if isinstance(found, list) else []
 
 
 def _connected(path: Path, options: str) -> sqlite3.Connection:
