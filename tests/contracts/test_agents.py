@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, crush, cursor, cursor_cli, goose, grok
+from builders import antigravity, codex, crush, cursor, cursor_cli, goose, grok, kiro_cli, warp, zed
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -78,6 +78,21 @@ def goose_talk() -> list[Any]:
     return session.typed("Another?").answered("Sage.").records
 
 
+def kiro_cli_talk() -> list[Any]:
+    session = kiro_cli.Session().typed("Name a herb.").tool().answered("Mint.")
+    return session.typed("Another?").answered("Sage.").records
+
+
+def zed_talk() -> list[Any]:
+    thread = zed.Thread().typed("Name a herb.").tool().answered("Mint.")
+    return thread.typed("Another?").answered("Sage.").records
+
+
+def warp_talk() -> list[Any]:
+    conversation = warp.Conversation().typed("Name a herb.").typed("Another?").tool()
+    return conversation.typed("A sweet one?").typed("Thanks.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
@@ -87,6 +102,9 @@ SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "cursor-cli": cursor_cli_talk,
     "goose": goose_talk,
     "grok": grok_talk,
+    "kiro-cli": kiro_cli_talk,
+    "warp": warp_talk,
+    "zed": zed_talk,
 }
 # variable, home without it, and what is below the directory that it names
 OVERRIDES = {
@@ -98,8 +116,11 @@ OVERRIDES = {
     "cursor-cli": ("CURSOR_DATA_DIR", ".cursor", ""),
     "goose": ("GOOSE_PATH_ROOT", ".local/share/goose", "data"),
     "grok": ("GROK_HOME", ".grok", ""),
+    "kiro-cli": ("KIRO_HOME", ".kiro", ""),
+    "warp": ("XDG_STATE_HOME", ".local/state/warp-terminal", "warp-terminal"),
+    "zed": ("XDG_DATA_HOME", ".local/share/zed", "zed"),
 }
-TAKEN_UP_IN_A_WINDOW = {"cursor"}  # no command resumes a session
+TAKEN_UP_IN_A_WINDOW = {"cursor", "warp", "zed"}  # no command resumes a session
 
 THERE = [name for name, module in MODULES.items() if importlib.util.find_spec(module)]
 EVERY_AGENT = pytest.mark.parametrize("name", THERE)

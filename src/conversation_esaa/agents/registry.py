@@ -30,6 +30,9 @@ MODULES = {
     AgentId("cursor-cli"): "conversation_esaa.agents.cursor_cli",
     AgentId("crush"): "conversation_esaa.agents.crush",
     AgentId("goose"): "conversation_esaa.agents.goose",
+    AgentId("kiro-cli"): "conversation_esaa.agents.kiro_cli",
+    AgentId("zed"): "conversation_esaa.agents.zed",
+    AgentId("warp"): "conversation_esaa.agents.warp",
 }
 
 
