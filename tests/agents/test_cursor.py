@@ -460,6 +460,25 @@ def test_discovery_tells_what_it_depends_on(editor):
     assert {str(editor.store), f"{editor.store}-wal", str(editor.user / "workspaceStorage")} <= set(seen)
 
 
+def test_a_folder_is_found_through_a_link_and_the_link_is_depended_on(editor, tmp_path):
+    """FC-G06: the chat states the name that the folder was opened by."""
+    (tmp_path / "tea").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "tea")
+    Chat(folder=str(link)).typed("Name a herb.").save(editor)
+    followed: list[str] = []
+
+    class Witness:
+        def __getattr__(self, kind):
+            return followed.append if kind == "real" else lambda _path: None
+
+    with witnessed_by(Witness()):
+        files = found(editor, str(tmp_path / "tea"))
+
+    assert [file.cwd for file in files] == [str(link)]
+    assert followed == [str(link)]
+
+
 def test_many_databases_are_not_open_at_once(tmp_path: Path):
     """FC-B06: an editor has one for each folder that was ever opened."""
     kept = []

@@ -6,11 +6,11 @@ of Unicode, nor the kind and number of separators at the end, and a link is foll
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from conversation_esaa.agents.listing import real_path
 from conversation_esaa.canonical import without_surrogates
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Wanted:
         """Whether `place` may be a root or lie below one. Raises nothing."""
         found = self._known.get(place)
         if found is None:
-            found = self._known[place] = self._looks_held(place) or self._looks_held(_real(place))
+            found = self._known[place] = self._looks_held(place) or self._looks_held(real_path(place))
         return found
 
     def _looks_held(self, place: str) -> bool:
@@ -64,10 +64,3 @@ def _comparable(path: str) -> str:
         if text.startswith(name):
             return f"//wsl.localhost/{text.removeprefix(name)}"
     return text
-
-
-def _real(path: str) -> str:
-    try:
-        return os.path.realpath(path) if os.path.isabs(path) else ""
-    except (OSError, ValueError):  # a NUL or half a character in it
-        return ""
