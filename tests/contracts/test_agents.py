@@ -112,7 +112,7 @@ OVERRIDES = {
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", ""),
     "codex": ("CODEX_HOME", ".codex", ""),
     "crush": ("CRUSH_GLOBAL_DATA", ".local/share/crush", ""),
-    "cursor": ("XDG_CONFIG_HOME", ".config/Cursor/User", "Cursor/User"),
+    "cursor": ("VSCODE_APPDATA", ".config/Cursor/User", "Cursor/User"),
     "cursor-cli": ("CURSOR_DATA_DIR", ".cursor", ""),
     "goose": ("GOOSE_PATH_ROOT", ".local/share/goose", "data"),
     "grok": ("GROK_HOME", ".grok", ""),
@@ -120,7 +120,13 @@ OVERRIDES = {
     "warp": ("XDG_STATE_HOME", ".local/state/warp-terminal", "warp-terminal"),
     "zed": ("XDG_DATA_HOME", ".local/share/zed", "zed"),
 }
-TAKEN_UP_IN_A_WINDOW = {"cursor", "warp", "zed"}  # no command resumes a session
+
+# Sessions that cannot be taken up by their id from a shell.
+NOT_BY_ID = {
+    "cursor",
+    "warp",
+    "zed",
+}
 
 THERE = [name for name, module in MODULES.items() if importlib.util.find_spec(module)]
 EVERY_AGENT = pytest.mark.parametrize("name", THERE)
@@ -184,7 +190,7 @@ def test_a_module_offers_what_the_registry_asks_for(name):
     assert module.TITLE
     assert issubclass(module.State, ReaderState)
     assert all(isinstance(kind, str) for kind in module.KNOWN_INVISIBLE)
-    assert module.resume_command("an-id").endswith("an-id") or name in TAKEN_UP_IN_A_WINDOW
+    assert module.resume_command("an-id").endswith("an-id") or name in NOT_BY_ID
     assert "; rm" not in module.resume_command("x'; rm -rf ~; '").replace("'\"'\"'; rm", "")
 
 

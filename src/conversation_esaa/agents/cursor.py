@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conversation_esaa.agents.editors import user_directory, windows
+from conversation_esaa.agents.editor_windows import user_directory, windows
 from conversation_esaa.agents.listing import is_file
 from conversation_esaa.agents.places import Wanted, directory_of
 from conversation_esaa.agents.registry import ReaderState, SessionFile

@@ -24,7 +24,9 @@ class Window(NamedTuple):
 
 def user_directory(application: str, environ: Mapping[str, str], user_home: Path) -> Path:
     """The `User` directory of an editor: settings, `globalStorage` and `workspaceStorage` lie in it."""
-    if sys.platform == "win32":
+    if moved := environ.get("VSCODE_APPDATA"):  # which the editors honour
+        base = Path(moved)
+    elif sys.platform == "win32":
         base = Path(environ.get("APPDATA") or user_home / "AppData" / "Roaming")
     elif sys.platform == "darwin":
         base = user_home / "Library" / "Application Support"
