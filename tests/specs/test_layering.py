@@ -139,8 +139,10 @@ def test_agents_do_not_import_each_other(module):
     """Two formats that look alike today drift apart tomorrow."""
     shared = {
         "agents",
+        "agents.editor_windows",
         "agents.jsonl",
         "agents.listing",
+        "agents.places",
         "agents.registry",
         "agents.sqlite",
         "agents.storage",

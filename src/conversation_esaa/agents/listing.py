@@ -27,6 +27,9 @@ class Witness(Protocol):
     def kind(self, path: str) -> None:
         """What is at the end of a path: a file, a directory, nothing; which one, and not what is in it."""
 
+    def real(self, path: str) -> None:
+        """Where the links in a path lead."""
+
 
 _witness: ContextVar[Witness | None] = ContextVar("witness", default=None)
 
@@ -77,3 +80,14 @@ def is_directory(path: str | os.PathLike[str]) -> bool:
     if witness := _witness.get():
         witness.kind(os.fspath(path))
     return os.path.isdir(path)
+
+
+def real_path(path: str) -> str:
+    """`path` with its links followed; "" for what is no absolute path here. Raises nothing."""
+    try:
+        found = os.path.realpath(path) if os.path.isabs(path) else ""
+    except (OSError, ValueError):  # a NUL or half a character in it
+        return ""
+    if found != path and found and (witness := _witness.get()):
+        witness.real(path)
+    return found

@@ -35,6 +35,13 @@ MODULES = {
     AgentId("droid"): "conversation_esaa.agents.droid",
     AgentId("kimi"): "conversation_esaa.agents.kimi",
     AgentId("kimi-code"): "conversation_esaa.agents.kimi_code",
+    AgentId("cursor"): "conversation_esaa.agents.cursor",
+    AgentId("cursor-cli"): "conversation_esaa.agents.cursor_cli",
+    AgentId("crush"): "conversation_esaa.agents.crush",
+    AgentId("goose"): "conversation_esaa.agents.goose",
+    AgentId("kiro-cli"): "conversation_esaa.agents.kiro_cli",
+    AgentId("zed"): "conversation_esaa.agents.zed",
+    AgentId("warp"): "conversation_esaa.agents.warp",
 }
 
 
@@ -151,6 +158,8 @@ RUNNING_MARKS = {
     "PI_CODING_AGENT": AgentId("pi"),
     "COPILOT_CLI": AgentId("copilot-cli"),
     "FACTORY_PROJECT_DIR": AgentId("droid"),
+    "CRUSH": AgentId("crush"),
+    "GOOSE_TERMINAL": AgentId("goose"),
 }
 
 
