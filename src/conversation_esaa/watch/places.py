@@ -70,6 +70,12 @@ class _Looked:
     def content(self, path: str) -> None:
         self.paths.add(path)
 
+    def written(self, path: str) -> None:
+        self.paths.add(path)
+
+    def real(self, path: str) -> None:
+        """Nothing to watch: what lies there is told by itself."""
+
     def kind(self, path: str) -> None:
         self.paths.add(str(Path(path).parent))
 
