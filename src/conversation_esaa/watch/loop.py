@@ -74,6 +74,7 @@ class Watcher:
         private_state_directory(self.machine)
         with held(state.lock_file(self.machine), purpose=f"watch {__version__}", wait_s=2.0):
             self._listed = registered(self.machine)
+            self._write()
             with self._closing():
                 self._watch()
 
@@ -164,6 +165,7 @@ class Watcher:
         self._ear = listen(places, self._stop, poll=self._poll)
         former.close()
         self._untold = 0
+        self._write()
         if (self._ear.mode, self._ear.why) != (former.mode, former.why):
             how = "told by the system" if self._ear.mode == "events" else f"by polling ({self._ear.why})"
             self._say(f"changes are found {how}")
