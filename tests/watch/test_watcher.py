@@ -180,7 +180,10 @@ def test_another_watcher_of_the_same_workspace_is_left_to_it(world: World, optio
     """FC-B09: with another state directory, as another user of a shared directory has."""
     world.workspace()
     elsewhere = str(world.home / "elsewhere")
-    with watching(world, *options), watching(world, *options, CONVERSATION_ESAA_STATE_DIR=elsewhere) as second:
+    with (
+        watching(world, *options),
+        watching(world, *options, CONVERSATION_ESAA_STATE_DIR=elsewhere) as second,
+    ):
         line = second.until("another watcher serves this workspace already")
 
     assert "(watch " in line

@@ -10,6 +10,7 @@ from conversation_esaa.agents.registry import MODULES, ReaderState, Retention, a
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, Stat
 from conversation_esaa.capture.sync import Sources, roots_now
+from conversation_esaa.ids import agent_id
 from conversation_esaa.timestamps import from_epoch_s
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _survey(
     name: AgentId, roots: tuple[str, ...], settings: Settings, sources: Sources, saved: dict[str, Cursor]
 ) -> AgentSurvey:
     found = AgentSurvey(agent=name, title=name, home="")
-    found.excluded = name in settings.capture.exclude_agents
+    found.excluded = name in set(map(agent_id, settings.capture.exclude_agents))
     try:
         module = agent(name)
         home = module.home(sources.environ, sources.user_home)
