@@ -12,6 +12,7 @@ from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, look
 from conversation_esaa.capture.report import os_words
 from conversation_esaa.capture.roots import roots_now
+from conversation_esaa.ids import agent_id
 from conversation_esaa.timestamps import from_epoch_s
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _survey(
     name: AgentId, roots: tuple[str, ...], settings: Settings, sources: Sources, saved: dict[str, Cursor]
 ) -> AgentSurvey:
     found = AgentSurvey(agent=name, title=name, home="")
-    found.excluded = name in settings.capture.exclude_agents
+    found.excluded = name in set(map(agent_id, settings.capture.exclude_agents))
     try:
         module = agent(name)
         home = module.home(sources.environ, sources.user_home)
