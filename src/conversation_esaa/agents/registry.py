@@ -6,12 +6,13 @@ A table of strings: `agent("codex")` imports one module, and one broken module b
 from __future__ import annotations
 
 import importlib
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
+from conversation_esaa.agents.plugins import installed
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.ids import AgentId, agent_id
@@ -163,13 +164,22 @@ RUNNING_MARKS = {
 }
 
 
+@cache
+def modules() -> dict[AgentId, str]:
+    """Agent → module: ours, and what other packages add. None of those takes the place of one of ours."""
+    return {**MODULES, **{name: module for name, module in installed().items() if name not in MODULES}}
+
+
 def running(environ: Mapping[str, str]) -> AgentId | None:
     """The agent that this process was started by; None when no mark of one is set."""
     return next((name for mark, name in RUNNING_MARKS.items() if environ.get(mark)), None)
 
 
 def resume_command(name: AgentId, session_id: str) -> str:
-    """The shell command that takes a session up again; "" for an agent that is not in the table."""
+    """The shell command that takes a session up again; "" for an agent that is not in the table.
+
+    Another package's agents are left out: what a log gives must not depend on what is installed beside us.
+    """
     return agent(name).resume_command(session_id) if name in MODULES and session_id else ""
 
 
@@ -196,8 +206,8 @@ def glancing(module: AgentModule, state: ReaderState) -> Callable[[bytes], bool]
 
 
 def agent(name: str) -> AgentModule:
-    """The module of one agent. Raises UnknownName."""
+    """The module of one agent. Raises UnknownName, and what importing another package's module raises."""
     known = agent_id(name)
-    if known not in MODULES:
-        raise UnknownName("agent", name, known=tuple(MODULES))
-    return cast("AgentModule", importlib.import_module(MODULES[known]))
+    if known not in modules():
+        raise UnknownName("agent", name, known=tuple(modules()))
+    return cast("AgentModule", importlib.import_module(modules()[known]))

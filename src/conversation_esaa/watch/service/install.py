@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conversation_esaa.agents.registry import MODULES, agent
+from conversation_esaa.agents.registry import agent, modules
 from conversation_esaa.errors import ConversationError
 from conversation_esaa.log.lock import is_held
 from conversation_esaa.machine import STATE_DIRECTORY, state_directory
@@ -177,7 +177,7 @@ def _interpreter(system: str) -> str:
 def _environ(machine: Machine) -> dict[str, str]:
     """What of the environment decides where agents and we keep things; a service begins without it."""
     asked = _Asked(machine.environ)
-    for name in MODULES:
+    for name in modules():
         try:
             agent(name).home(asked, machine.user_home)
         except Exception:  # noqa: BLE001, S112 - the sync says which module is broken
