@@ -6,6 +6,7 @@ OVERRIDES.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,7 +31,7 @@ from builders import (
     warp,
     zed,
 )
-from conversation_esaa.agents.registry import MODULES, agent
+from conversation_esaa.agents.registry import MODULES, USUAL_HOMES, absent, agent
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.testing import AgentContract
 
@@ -234,3 +235,32 @@ def test_an_unknown_agent_is_named_and_a_near_one_suggested():
         agent("codx")
 
     assert "codex" in error.value.hint
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="homes as on Linux")
+@pytest.mark.parametrize("name", USUAL_HOMES)
+def test_an_agent_that_is_not_here_is_known_to_have_no_session_without_its_module(name, tmp_path):
+    """The table says where the module looks, which variables it asks for, and that nothing is elsewhere."""
+    usual, variables = USUAL_HOMES[name]
+    asked = Asked()
+    project = tmp_path / "project"
+    project.mkdir()
+
+    assert agent(name).home(asked, tmp_path) == tmp_path / usual
+    assert asked.names == set(variables)
+    assert list(agent(name).session_files(tmp_path / usual, [str(project)])) == []
+    assert absent(name, {}, tmp_path) == tmp_path / usual
+    assert absent(name, {variables[0]: "/elsewhere"}, tmp_path) is None
+    (tmp_path / usual).mkdir(parents=True)
+    assert absent(name, {}, tmp_path) is None
+
+
+class Asked(dict[str, str]):
+    """An environment in which nothing is set, and that remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return default

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from conversation_esaa.agents import listing, plugins, sqlite
-from conversation_esaa.agents.registry import agent, modules, unlisted
+from conversation_esaa.agents.registry import absent, agent, modules, unlisted
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, SyncState, look
 from conversation_esaa.capture.dedupe import Identities, Known, Remembered
@@ -182,6 +182,10 @@ class _Run:
         report = self.reports.setdefault(name, AgentReport(agent=name, home=""))
         if name not in modules():
             raise UnknownName("agent", name, known=tuple(modules()))
+        if missing := absent(name, self.environ, self.sources.user_home):
+            report.home = str(missing)
+            self._listed.add(name)
+            return []
         try:
             module = agent(name)
             home = module.home(self.environ, self.sources.user_home)
