@@ -34,7 +34,7 @@ ODD = "a b\"c'd%h$HOME\\é→&<>;#`\t"
 )
 def test_the_text_is_the_golden_one(name, content):
     golden = GOLDEN / name
-    if os.environ.get("UPDATE_GOLDEN"):
+    if os.environ.get("GOLDEN") == "write":
         golden.write_bytes(content)
 
     assert content == golden.read_bytes()
