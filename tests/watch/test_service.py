@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from builders.watching import watching
-from builders.world import World
+from builders.world import SOURCE, World
 from conversation_esaa.watch.service import install, launchd, systemd, windows
 from conversation_esaa.watch.service.order import Order
 
@@ -219,9 +219,10 @@ def test_a_real_systemd_starts_replaces_and_stops_it(world: World):
     world.claude().user("one")
     world.workspace()
     bare = {"HOME": str(world.home), "PATH": os.environ["PATH"]}
-    installed = [sys.executable, "-P", "-c", "import conversation_esaa"]
-    if subprocess.run(installed, env=bare, cwd=world.home, capture_output=True, check=False).returncode:
-        pytest.skip("takes an installed package: a service begins with an environment of its own")
+    where = [sys.executable, "-P", "-c", "import conversation_esaa as it; print(it.__file__)"]
+    found = subprocess.run(where, env=bare, cwd=world.home, capture_output=True, text=True, check=False)
+    if not found.stdout.startswith(str(SOURCE)):
+        pytest.skip("takes this package installed: a service begins with an environment of its own")
     ran = subprocess.run(
         [*namespace, "sh", "-c", SCRIPT.replace('"$PYTHON"', f'"{sys.executable}"')],
         cwd=world.project,
