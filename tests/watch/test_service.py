@@ -195,8 +195,9 @@ SCRIPT = """\
 mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system /run/user/0 && chmod 700 /run/user/0 || exit 77
 export XDG_RUNTIME_DIR=/run/user/0
 /lib/systemd/systemd --user --log-target=null </dev/null >/dev/null 2>&1 & manager=$!
+trap 'kill -KILL $manager' EXIT
 for i in $(seq 100); do [ -S /run/user/0/systemd/private ] && break; sleep 0.1; done
-timeout 10 systemctl --user show -p Version >/dev/null || { kill -KILL $manager; exit 77; }
+timeout 10 systemctl --user show -p Version >/dev/null || exit 77
 cesaa() { "$PYTHON" -m conversation_esaa "$@"; }
 pid() { systemctl --user show -p MainPID --value conversation-esaa; }
 cesaa watch --install || exit 1
@@ -206,7 +207,6 @@ cesaa watch --status
 cesaa watch --uninstall || exit 1
 [ ! -e /proc/$second ] && echo "ended"
 cesaa watch --status
-kill -KILL $manager
 """
 
 
