@@ -1,5 +1,7 @@
 """Which directories are listened at: those that matter, few, and never the home itself."""
 
+import threading
+
 import pytest
 
 from builders.world import World
@@ -47,8 +49,6 @@ def test_the_topmost_of_nested_directories():
 
 
 def test_too_many_directories_are_looked_at_by_ourselves(monkeypatch):
-    import threading
-
     monkeypatch.setattr("conversation_esaa.watch.changes.MOST_DIRECTORIES", 2)
 
     ear = listen(frozenset({"/1", "/2", "/3"}), threading.Event())
@@ -67,8 +67,6 @@ class Silent(Polling):
 
 def test_where_no_event_ever_comes_it_polls_after_a_while(world: World, monkeypatch):
     """FC-B08: nothing failed, and still nothing is told."""
-    import threading
-
     claude = world.claude().user("0")
     world.workspace()
     world.run("watch", "--forget", "/nowhere")
@@ -93,7 +91,7 @@ def test_where_no_event_ever_comes_it_polls_after_a_while(world: World, monkeypa
 @pytest.mark.parametrize("error", [RuntimeError("CANARY text of a turn"), OSError(5, "Input/output error")])
 def test_a_failure_is_told_without_words_of_a_conversation(world: World, monkeypatch, error):
     world.workspace()
-    served = Served(world.project, world.machine())
+    served = Served(world.project, world.machine(), threading.Event())
     monkeypatch.setattr(type(served.workspace), "sync", lambda *_, **__: (_ for _ in ()).throw(error))
 
     first, second = served.look(), served.look()
@@ -103,3 +101,25 @@ def test_a_failure_is_told_without_words_of_a_conversation(world: World, monkeyp
     assert second.words == []
     assert "CANARY" not in served.problem
     assert served.failures == 2
+
+
+def test_a_long_capture_is_left_when_it_is_to_stop_and_goes_on_later(world: World):
+    """A first capture of years must not keep a service from ending."""
+    claude = world.claude()
+    for number in range(1_500):
+        claude.user(f"turn {number}")
+    world.workspace()
+    stop = threading.Event()
+    stop.set()
+    served = Served(world.project, world.machine(), stop)
+
+    left = served.look()
+    before = len(world.turns())
+    stop.clear()
+    whole = served.look()
+    served.close()
+
+    assert (left.captured, left.words, served.problem) == (0, [], "")
+    assert before < 1_500
+    assert len(world.turns()) == 1_500
+    assert whole.captured > 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from builders.watching import watching
-from builders.world import World
+from builders.world import SOURCE, World
 from conversation_esaa.watch.service import install, launchd, systemd, windows
 from conversation_esaa.watch.service.order import Order
 
@@ -34,7 +34,7 @@ ODD = "a b\"c'd%h$HOME\\é→&<>;#`\t"
 )
 def test_the_text_is_the_golden_one(name, content):
     golden = GOLDEN / name
-    if os.environ.get("UPDATE_GOLDEN"):
+    if os.environ.get("GOLDEN") == "write":
         golden.write_bytes(content)
 
     assert content == golden.read_bytes()
@@ -195,8 +195,9 @@ SCRIPT = """\
 mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system /run/user/0 && chmod 700 /run/user/0 || exit 77
 export XDG_RUNTIME_DIR=/run/user/0
 /lib/systemd/systemd --user --log-target=null </dev/null >/dev/null 2>&1 & manager=$!
+trap 'kill -KILL $manager' EXIT
 for i in $(seq 100); do [ -S /run/user/0/systemd/private ] && break; sleep 0.1; done
-timeout 10 systemctl --user show -p Version >/dev/null || { kill -KILL $manager; exit 77; }
+timeout 10 systemctl --user show -p Version >/dev/null || exit 77
 cesaa() { "$PYTHON" -m conversation_esaa "$@"; }
 pid() { systemctl --user show -p MainPID --value conversation-esaa; }
 cesaa watch --install || exit 1
@@ -206,7 +207,6 @@ cesaa watch --status
 cesaa watch --uninstall || exit 1
 [ ! -e /proc/$second ] && echo "ended"
 cesaa watch --status
-kill -KILL $manager
 """
 
 
@@ -219,9 +219,10 @@ def test_a_real_systemd_starts_replaces_and_stops_it(world: World):
     world.claude().user("one")
     world.workspace()
     bare = {"HOME": str(world.home), "PATH": os.environ["PATH"]}
-    installed = [sys.executable, "-P", "-c", "import conversation_esaa"]
-    if subprocess.run(installed, env=bare, cwd=world.home, capture_output=True, check=False).returncode:
-        pytest.skip("takes an installed package: a service begins with an environment of its own")
+    where = [sys.executable, "-P", "-c", "import conversation_esaa as it; print(it.__file__)"]
+    found = subprocess.run(where, env=bare, cwd=world.home, capture_output=True, text=True, check=False)
+    if not found.stdout.startswith(str(SOURCE)):
+        pytest.skip("takes this package installed: a service begins with an environment of its own")
     ran = subprocess.run(
         [*namespace, "sh", "-c", SCRIPT.replace('"$PYTHON"', f'"{sys.executable}"')],
         cwd=world.project,

@@ -132,7 +132,7 @@ class Watcher:
             there = False
         if there:
             self._without_store.discard(root)
-            served = self._served[root] = Served(root, self.machine)
+            served = self._served[root] = Served(root, self.machine, self._stop)
             served.begin()
             self._words.append(f"watching {root}")
             self._listen = True

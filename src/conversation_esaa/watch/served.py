@@ -21,10 +21,15 @@ from conversation_esaa.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from threading import Event
 
     from conversation_esaa.machine import Machine
 
 LOCK_WAIT_S = 1.0  # for another writer: the other workspaces wait meanwhile
+
+
+class Stopped(Exception):
+    """Long work is left, as after Ctrl-C: what was captured is kept."""
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,9 +41,12 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Served:
-    """A workspace, from when its lock is taken to when it is given back."""
+    """A workspace, from when its lock is taken to when it is given back.
 
-    def __init__(self, root: Path, machine: Machine) -> None:
+    stop   set when a look is to end early; what it had not finished is left to the next one.
+    """
+
+    def __init__(self, root: Path, machine: Machine, stop: Event) -> None:
         self.root = root
         self.captured = 0  # events, since the watcher began
         self.last_capture = ""
@@ -48,6 +56,8 @@ class Served:
         self._machine = machine
         self._layout = Layout(root)
         self.workspace = Workspace(root, machine=machine, lock_wait_s=LOCK_WAIT_S)
+        self.workspace.progress = self._unless_stopped
+        self._stop = stop
         self._locked = ExitStack()
         self._is_locked = False
         self._store = _identity(self._layout.store)
@@ -81,6 +91,8 @@ class Served:
         try:
             found = self._look(words)
             self.failures = 0
+        except Stopped:
+            found = Look()
         except Exception as error:  # noqa: BLE001 - one workspace must never stop the others
             self.problem = _told(error)
             self.failures += 1
@@ -117,6 +129,12 @@ class Served:
             else ""
         )
         return Look(captured=captured)
+
+    def _unless_stopped(self, doing: str, done: int, total: int) -> None:
+        """Told by long work how far it is: the moment to leave it. Raises Stopped."""
+        del doing, done, total
+        if self._stop.is_set():
+            raise Stopped
 
     def _take(self) -> None:
         """Hold the workspace's watcher lock, and have a place for what hooks leave."""

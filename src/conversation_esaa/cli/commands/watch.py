@@ -46,7 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, call: Call) -> int:
     """Watch, or what was asked for instead."""
-    chosen = [name for name in DOING if getattr(args, name)]
+    chosen = [name for name in DOING if getattr(args, name) not in (False, None)]
     if len(chosen) > 1:
         raise UsageError(f"--{chosen[0]} and --{chosen[1]} do not go together", hint=HOW)
     doing = chosen[0] if chosen else ""
@@ -72,7 +72,7 @@ def told(status: WatcherStatus) -> list[str]:
     """How it stands with the watcher, a line for each thing; `status` shows the first."""
     serving = [each for each in status.workspaces if each.state in ("watched", "failing")]
     if status.running:
-        how = "by events" if status.mode == "events" else f"by polling: {status.why}"
+        how = "by events" if status.mode == "events" else f"by polling: {plain(status.why)}"
         first = f"runs for {many(len(serving), 'workspace')}, {how} (pid {status.pid}, since {status.since})"
     else:
         first = "does not run"
@@ -124,6 +124,7 @@ def _stopped_by_signals(stop: threading.Event) -> dict[int, Any]:
         return {}
     names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    numbers = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]  # under nohup
     return {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
 
 
