@@ -30,6 +30,7 @@ class AgentReport(msgspec.Struct, kw_only=True):
     refused_cwds: dict[str, int] = {}
     unknown: dict[str, int] = {}  # record types met now and not understood
     unlisted: dict[str, int] = {}  # what is there and cannot be read: reason → count
+    strange: dict[str, str] = {}  # session file → what looks as if its format had changed
     problems: list[FileProblem] = []
     failed: str = ""  # why nothing of this agent was read
 

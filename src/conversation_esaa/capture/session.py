@@ -15,6 +15,7 @@ from conversation_esaa.capture.cursors import Cursor, Stat
 from conversation_esaa.capture.drafts import home_relative, mark_event, turn_event
 from conversation_esaa.capture.gate import Verdict
 from conversation_esaa.capture.report import FileProblem, os_words
+from conversation_esaa.capture.strange import strangeness
 from conversation_esaa.events import FromSource
 from conversation_esaa.turn import SessionMark, Turn
 
@@ -147,6 +148,8 @@ class Session:
         for kind, count in state.unknown.items():
             if new := count - unknown_before.get(kind, 0):
                 self.report.unknown[kind] = self.report.unknown.get(kind, 0) + new
+        if strange := strangeness(state, records=lines.line_no):
+            self.report.strange[self.file.key] = strange
 
     def _resumed(self, source: Opened) -> ReaderState | None:
         """The reader's state at the saved cursor, when what was read then is still what comes before it.

@@ -12,6 +12,7 @@ from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, look
 from conversation_esaa.capture.report import os_words
 from conversation_esaa.capture.roots import roots_now
+from conversation_esaa.capture.strange import strangeness
 from conversation_esaa.ids import agent_id
 from conversation_esaa.timestamps import from_epoch_s
 
@@ -32,6 +33,9 @@ class AgentSurvey(msgspec.Struct, kw_only=True):
     agent: str
     title: str
     home: str
+    storage: str = ""  # how it keeps sessions
+    verified: str = ""  # the newest version whose logs were tried, and how that was done
+    version: str = ""  # that wrote the newest session of this workspace
     found: bool = False  # its data directory is there
     sessions: int = 0  # session files that may hold turns of this workspace
     with_news: int = 0  # of these, the ones not read to their end
@@ -44,6 +48,7 @@ class AgentSurvey(msgspec.Struct, kw_only=True):
     unknown: dict[str, int] = {}  # record types not understood → how often met
     bad_lines: dict[str, list[int]] = {}  # file → line numbers, from 1
     unlisted: dict[str, int] = {}  # what is there and cannot be read: reason → count
+    strange: dict[str, str] = {}  # file → what looks as if its format had changed
     retention: Retention | None = None  # how long the agent keeps sessions; None: until somebody deletes them
     oldest_with_news: str = ""  # when the oldest of the sessions with news was last written to
     deleted_from: str = ""  # when the agent may begin to delete sessions with news
@@ -79,6 +84,7 @@ def _survey(
         return found
     found.sessions = len(files)
     oldest_ns: int | None = None
+    newest = (0, "")
     for file in files:
         cursor = saved.get(file.key)
         try:
@@ -90,7 +96,9 @@ def _survey(
             found.bytes_behind += _unread(file, stat.size, cursor)
             oldest_ns = stat.mtime_ns if oldest_ns is None else min(oldest_ns, stat.mtime_ns)
         if cursor:
-            _add(found, cursor, str(file.path))
+            version = _add(found, cursor, str(file.path))
+            newest = max(newest, (cursor.stat.mtime_ns if version else 0, version))
+    found.version = newest[1]
     if oldest_ns is not None:
         found.oldest_with_news = from_epoch_s(oldest_ns / 1e9)
         if found.retention:
@@ -105,18 +113,23 @@ def _unread(file: SessionFile, size: int, cursor: Cursor | None) -> int:
     return size - done if done < size else size
 
 
-def _add(found: AgentSurvey, cursor: Cursor, path: str) -> None:
+def _add(found: AgentSurvey, cursor: Cursor, path: str) -> str:
+    """Count what is known of one session; returns the version that wrote it."""
     found.captured += cursor.captured
     found.private += cursor.private
-    for counts, more in ((found.refused, cursor.refused), (found.unknown, _unknown(cursor))):
+    state = _state(cursor)
+    for counts, more in ((found.refused, cursor.refused), (found.unknown, state.unknown)):
         for key, count in more.items():
             counts[key] = counts.get(key, 0) + count
     for line_no, _ in cursor.bad_lines:
         found.bad_lines.setdefault(path, []).append(line_no)
+    if strange := strangeness(state, records=cursor.line_no):
+        found.strange[path] = strange
+    return state.agent_version
 
 
-def _unknown(cursor: Cursor) -> dict[str, int]:
+def _state(cursor: Cursor) -> ReaderState:
     try:
-        return msgspec.json.decode(cursor.state, type=ReaderState).unknown
+        return msgspec.json.decode(cursor.state, type=ReaderState)
     except msgspec.DecodeError:  # of another version; the next sync reads the file anew
-        return {}
+        return ReaderState()
