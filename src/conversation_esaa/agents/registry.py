@@ -26,6 +26,7 @@ MODULES = {
     AgentId("codex"): "conversation_esaa.agents.codex",
     AgentId("grok"): "conversation_esaa.agents.grok",
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
+    AgentId("aider"): "conversation_esaa.agents.aider",
 }
 
 
