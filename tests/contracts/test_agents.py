@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import aider, antigravity, codex, grok
+from builders import aider, antigravity, cline, codex, grok, task_folders
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -63,23 +63,44 @@ def aider_talk() -> list[Any]:
     return aider.pieces(history.typed("Another?").answered("Sage.").tokens())
 
 
+def cline_talk() -> list[Any]:
+    first = cline.Session().typed("Name a herb.").answered("Mint.").document
+    return [first, cline.Session("b").typed("Another?").answered("Sage.").tool().document]
+
+
+def task_talk() -> list[Any]:
+    task = task_folders.Task().say("task", "Name a herb.").say("reasoning", "CANARY").say("text", "Mint.")
+    return task.say("user_feedback", "Another?").say("completion_result", "Sage.").messages
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "aider": aider_talk,
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
+    "cline": cline_talk,
+    "cline-vscode": task_talk,
     "codex": codex_talk,
     "grok": grok_talk,
+    "kilo-code": task_talk,
+    "roo-code": task_talk,
 }
 OVERRIDES = {
     "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli"),
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+    "cline": ("CLINE_SESSION_DATA_DIR", ".cline/data/sessions"),
+    "cline-vscode": ("VSCODE_APPDATA", ".config"),
     "codex": ("CODEX_HOME", ".codex"),
     "grok": ("GROK_HOME", ".grok"),
+    "kilo-code": ("VSCODE_APPDATA", ".config"),
+    "roo-code": ("VSCODE_APPDATA", ".config"),
 }
 
 # Sessions that cannot be taken up by their id from a shell, and homes that no variable of their agent moves.
 NOT_BY_ID = {
     "aider",
+    "cline-vscode",
+    "kilo-code",
+    "roo-code",
 }
 UNMOVED = {
     "aider",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
+from conversation_esaa.agents.listing import is_directory
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.ids import AgentId, agent_id
@@ -27,6 +28,10 @@ MODULES = {
     AgentId("grok"): "conversation_esaa.agents.grok",
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
     AgentId("aider"): "conversation_esaa.agents.aider",
+    AgentId("cline"): "conversation_esaa.agents.cline",
+    AgentId("cline-vscode"): "conversation_esaa.agents.cline_vscode",
+    AgentId("roo-code"): "conversation_esaa.agents.roo_code",
+    AgentId("kilo-code"): "conversation_esaa.agents.kilo_code",
 }
 
 
@@ -37,6 +42,7 @@ class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str = ""  # as file or folder name tell it; the records may know better
     cwd: str = ""  # as side files tell it; "" when only the records do
     kind: Kind = Kind.JSONL
+    beside: tuple[str, ...] = ()  # of a DOCUMENT: files that are asked too, and may change without it
     revision: str = ""
     """For a session that shares its file with others: another one whenever something in it changed. With it
     the neighbours' news are not taken for news of this session."""
@@ -128,6 +134,8 @@ RUNNING_MARKS = {
     "QWEN_CODE": AgentId("qwen-code"),
     "OPENCODE": AgentId("opencode"),
     "CURSOR_AGENT": AgentId("cursor"),
+    "CLINE_ACTIVE": AgentId("cline-vscode"),
+    "ROO_ACTIVE": AgentId("roo-code"),
 }
 
 
@@ -139,6 +147,14 @@ def running(environ: Mapping[str, str]) -> AgentId | None:
 def resume_command(name: AgentId, session_id: str) -> str:
     """The shell command that takes a session up again; "" for an agent that is not in the table."""
     return agent(name).resume_command(session_id) if name in MODULES and session_id else ""
+
+
+def is_there(module: AgentModule, home: Path) -> bool:
+    """Whether this agent was used here: its data directory is there. A module whose `home` is not its own
+    says it itself.
+    """
+    find = getattr(module, "is_there", None)
+    return find(home) if find else is_directory(home)
 
 
 def unlisted(module: AgentModule, home: Path) -> dict[str, int]:

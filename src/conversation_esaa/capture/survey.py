@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from conversation_esaa.agents.registry import MODULES, ReaderState, agent, unlisted
+from conversation_esaa.agents.registry import MODULES, ReaderState, agent, is_there, unlisted
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, look
 from conversation_esaa.capture.report import os_words
@@ -54,7 +54,7 @@ def _survey(
     try:
         module = agent(name)
         home = module.home(sources.environ, sources.user_home)
-        found.title, found.home, found.found = module.TITLE, str(home), home.is_dir()
+        found.title, found.home, found.found = module.TITLE, str(home), is_there(module, home)
         found.unlisted = unlisted(module, home)
         files = list(module.session_files(home, roots))
     except OSError as error:
@@ -64,6 +64,7 @@ def _survey(
         found.failed = type(error).__name__
         return found
     found.sessions = len(files)
+    found.found |= bool(files)
     for file in files:
         cursor = saved.get(file.key)
         try:

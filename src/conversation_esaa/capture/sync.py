@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from conversation_esaa.agents import listing, sqlite
-from conversation_esaa.agents.registry import MODULES, agent, unlisted
+from conversation_esaa.agents.registry import MODULES, agent, is_there, unlisted
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, SyncState, look
 from conversation_esaa.capture.dedupe import Identities, Known, Remembered
@@ -181,8 +181,9 @@ class _Run:
         try:
             module = agent(name)
             home = module.home(self.environ, self.sources.user_home)
-            report.home, report.found = str(home), listing.is_directory(home)
+            report.home, report.found = str(home), is_there(module, home)
             found = list(module.session_files(home, self.roots))
+            report.found |= bool(found)
         except ConversationError:
             raise
         except OSError as error:
