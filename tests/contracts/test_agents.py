@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import aider, antigravity, cline, codex, grok, task_folders
+from builders import aider, antigravity, cline, codex, copilot_chat, documents, grok, task_folders
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -73,8 +73,27 @@ def task_talk() -> list[Any]:
     return task.say("user_feedback", "Another?").say("completion_result", "Sage.").messages
 
 
+def copilot_chat_talk() -> list[Any]:
+    chat = copilot_chat.Chat().typed("Name a herb.").responds(copilot_chat.words("Mint.")).done()
+    return [chat.typed("Another?").responds(copilot_chat.hidden("thinking"), "Sage.").done().document]
+
+
+def amp_talk() -> list[Any]:
+    return [
+        documents.Thread().typed("Name a herb.").answered("Mint.").tool().answered("Sage.", "Dill.").document
+    ]
+
+
+def continue_talk() -> list[Any]:
+    session = documents.Session().typed("Name a herb.").answered("Mint.")
+    return [session.typed("Another?").answered("Sage.").document]
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "aider": aider_talk,
+    "amp": amp_talk,
+    "continue": continue_talk,
+    "copilot-chat": copilot_chat_talk,
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "cline": cline_talk,
@@ -85,6 +104,9 @@ SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "roo-code": task_talk,
 }
 OVERRIDES = {
+    "amp": ("AMP_THREADS_DIR", ".local/share/amp/threads"),
+    "continue": ("CONTINUE_GLOBAL_DIR", ".continue"),
+    "copilot-chat": ("VSCODE_APPDATA", ".config"),
     "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli"),
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
     "cline": ("CLINE_SESSION_DATA_DIR", ".cline/data/sessions"),
@@ -99,6 +121,8 @@ OVERRIDES = {
 NOT_BY_ID = {
     "aider",
     "cline-vscode",
+    "continue",
+    "copilot-chat",
     "kilo-code",
     "roo-code",
 }

@@ -134,11 +134,14 @@ def test_agents_do_not_import_each_other(module):
     """Two formats that look alike today drift apart tomorrow."""
     shared = {
         "agents",
+        "agents.editors",
         "agents.jsonl",
         "agents.listing",
+        "agents.places",
         "agents.registry",
         "agents.sqlite",
         "agents.storage",
+        "agents.task_folders",  # one format of three agents
     }
 
     assert {name for name in imports(module) if room(name) == "agents"} <= shared

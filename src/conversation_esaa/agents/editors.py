@@ -11,17 +11,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
+from conversation_esaa.agents import places
 from conversation_esaa.agents.jsonl import read_document
-from conversation_esaa.agents.listing import depends_on, is_directory, listed
+from conversation_esaa.agents.listing import depends_on, is_directory
 from conversation_esaa.canonical import without_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
 PLATFORM: str = sys.platform
 
@@ -73,49 +72,10 @@ def folders_of_window(storage: Path) -> list[str]:
     depends_on(described)
     match read_document(described):
         case {"folder": str(uri)}:
-            return [path for path in [path_of(uri)] if path]
+            return [path for path in [places.path_of(uri)] if path]
         case {"workspace": str(uri)} | {"configuration": str(uri)}:
-            return _folders_in(Path(path_of(uri))) if path_of(uri) else []
+            return _folders_in(Path(places.path_of(uri))) if places.path_of(uri) else []
     return []
-
-
-def path_of(uri: str) -> str:
-    """The path that a `file:` URL or a path states; "" for a URL of another kind."""
-    if uri.startswith("file://"):
-        path = unquote(uri.removeprefix("file://"))
-        return without_surrogates(path[1:] if re.match(r"/[A-Za-z]:(?:/|$)", path) else path)
-    return "" if re.match(r"[a-z][a-z0-9+.-]+://", uri) else without_surrogates(uri)
-
-
-def related(paths: Iterable[str], roots: Sequence[str]) -> list[str]:
-    """Those of `paths` that are a root, or lie in one or above one. A coarse look: the gate judges later."""
-    wanted = [comparable(root) for root in roots]
-    return [path for path in paths if any(_touches(comparable(path), root) for root in wanted)]
-
-
-def comparable(path: str) -> str:
-    """One spelling for comparing: case and the form of Unicode do not count, nor the kind of separators."""
-    return unicodedata.normalize("NFC", path).replace("\\", "/").rstrip("/").casefold()
-
-
-def entries(parent: Path) -> list[os.DirEntry[str]]:
-    """What is in a directory, sorted by name; empty when it is none, or went meanwhile."""
-    try:
-        return sorted(listed(parent), key=lambda entry: entry.name)
-    except OSError:
-        return []
-
-
-def is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a directory, or leads to one."""
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _touches(path: str, root: str) -> bool:
-    return path == root or path.startswith(f"{root}/") or root.startswith(f"{path}/")
 
 
 def _folders_in(workspace: Path) -> list[str]:
@@ -132,7 +92,7 @@ def _folders_in(workspace: Path) -> list[str]:
     for folder in named if isinstance(named, list) else []:
         match folder:
             case {"uri": str(uri)}:
-                found.append(path_of(uri))
+                found.append(places.path_of(uri))
             case {"path": str(path)}:
                 found.append(without_surrogates(os.path.normpath(workspace.parent / path)))
     return [path for path in found if path]

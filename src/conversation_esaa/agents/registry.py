@@ -32,6 +32,9 @@ MODULES = {
     AgentId("cline-vscode"): "conversation_esaa.agents.cline_vscode",
     AgentId("roo-code"): "conversation_esaa.agents.roo_code",
     AgentId("kilo-code"): "conversation_esaa.agents.kilo_code",
+    AgentId("copilot-chat"): "conversation_esaa.agents.copilot_chat",
+    AgentId("amp"): "conversation_esaa.agents.amp",
+    AgentId("continue"): "conversation_esaa.agents.continue_dev",
 }
 
 
@@ -136,6 +139,7 @@ RUNNING_MARKS = {
     "CURSOR_AGENT": AgentId("cursor"),
     "CLINE_ACTIVE": AgentId("cline-vscode"),
     "ROO_ACTIVE": AgentId("roo-code"),
+    "AMP_CURRENT_THREAD_ID": AgentId("amp"),
 }
 
 
