@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from conversation_esaa.agents import places
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_directory
 from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,7 @@ _SERVERS = (
     *(".cursor-server", ".windsurf-server"),
 )
 _HOMES = ((".config",), ("Library", "Application Support"), ("AppData", "Roaming"))
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])', re.DOTALL)
+_NO_JSON = lazy(r'(?s)("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])')  # what a settings file may have
 
 
 def home(environ: Mapping[str, str], user_home: Path) -> Path:
@@ -85,7 +85,7 @@ def _folders_in(workspace: Path) -> list[str]:
     depends_on(workspace)
     try:
         text = workspace.read_bytes().decode("utf-8", "replace")
-        named = json.loads(_COMMENT.sub(lambda found: found[1] or "", text), strict=False)["folders"]
+        named = json.loads(_NO_JSON.sub(lambda found: found[1] or "", text), strict=False)["folders"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     found = []

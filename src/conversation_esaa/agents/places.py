@@ -5,26 +5,28 @@ Coarse on purpose: what is related is read, and the gate judges each turn of it 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from conversation_esaa.agents.listing import listed
 from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.patterns import lazy
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+_DRIVE, _URL = lazy(r"/[A-Za-z]:(?:/|$)"), lazy(r"[a-z][a-z0-9+.-]+://")
+
 
 def path_of(uri: str) -> str:
     """The path that a `file:` URL or a path states; "" for a URL of another kind."""
     if uri.startswith("file://"):
         path = unquote(uri.removeprefix("file://"))
-        return without_surrogates(path[1:] if re.match(r"/[A-Za-z]:(?:/|$)", path) else path)
-    return "" if re.match(r"[a-z][a-z0-9+.-]+://", uri) else without_surrogates(uri)
+        return without_surrogates(path[1:] if _DRIVE.match(path) else path)
+    return "" if _URL.match(uri) else without_surrogates(uri)
 
 
 def related(paths: Iterable[str], roots: Sequence[str]) -> list[str]:

@@ -84,7 +84,7 @@ KNOWN_INVISIBLE = frozenset(
 
 _COMPACTIONS = ("condense_context",)
 _WHERE = ("workspace", "cwdOnTaskInitialization", "shadowGitConfigWorkTree")
-_DETAILS = re.compile(
+_DETAILS = (
     rb'"text"\s*:\s*"<environment_details>(?:[^"\\]|\\.)*?'
     rb'# Current (?:Working|Workspace) Directory \(((?:[^"\\]|\\.)*?)\) Files'
 )
@@ -257,7 +257,7 @@ def _told_to_the_model(messages: Path) -> str:
     """
     try:
         with messages.with_name("api_conversation_history.json").open("rb") as file:
-            found = _DETAILS.search(file.read(_BEGINNING))
+            found = re.search(_DETAILS, file.read(_BEGINNING))
         return without_surrogates(msgspec.json.decode(b'"%s"' % found[1], type=str)) if found else ""
     except (OSError, msgspec.DecodeError):
         return ""
