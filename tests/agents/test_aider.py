@@ -18,9 +18,11 @@ from conversation_esaa.projections.injected import begin_line, end_line
 from conversation_esaa.turn import SessionMark, Turn
 
 
-@pytest.fixture(autouse=True)
-def a_clock_on_the_wall(monkeypatch):
+@pytest.fixture
+def clock_on_the_wall(monkeypatch):
     """Half an hour off, so that a moment that was taken for UTC shows."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("the zone of a process cannot be set here")
     monkeypatch.setenv("TZ", "XYZ-05:30")
     time.tzset()
     yield
@@ -43,6 +45,7 @@ def test_prompts_and_answers_are_the_conversation():
     ]
 
 
+@pytest.mark.usefixtures("clock_on_the_wall")
 def test_a_turn_says_where_when_and_by_whom():
     history = History().session().typed("Name a herb.", "2026-01-02 03:04:09").answered("Mint.").tokens()
 
@@ -55,6 +58,7 @@ def test_a_turn_says_where_when_and_by_whom():
     assert (found[1].cwd, found[1].model, found[1].agent_version) == ("/home/dev/tea", "demo-model", "0.86.2")
 
 
+@pytest.mark.usefixtures("clock_on_the_wall")
 def test_the_moment_of_a_prompt_is_in_the_history_of_typed_lines(tmp_path):
     """FC-F05: Aider notes the clock on the wall. An answer has the moment of its prompt, and without the
     other history all have that of the session's start.
@@ -123,6 +127,14 @@ def test_markdown_in_an_answer_is_the_answers():
     text = "# Plan\n\n#### Details\n\n> a quotation\n\n- [ ] a box\n\n---\nend"
 
     assert said(read(History().session().typed("Plan?").answered(text).tokens()))[1] == ("assistant", text)
+
+
+@pytest.mark.parametrize("text", ["> a quotation\n\nand more", "> a quotation  \n> of two lines  \nand more"])
+def test_an_answer_may_begin_with_a_quotation(text):
+    """Aider's own words follow a prompt without a blank line."""
+    history = History().session().typed("Quote?").notice("CANARY").typed("Quote!").answered(text).tokens()
+
+    assert said(read(history)) == [("user", "Quote?"), ("user", "Quote!"), ("assistant", text)]
 
 
 def test_an_answer_that_is_being_written_is_left_for_later():

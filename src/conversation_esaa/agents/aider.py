@@ -255,6 +255,8 @@ def _begins(line: _Line, piece: _Piece | None, typed: _Typed, *, after_blank: bo
             continues = False
     if continues or not known:
         return ""
+    if kind == "prompt" and after_blank:
+        return "answer"  # Aider's own words would follow without a blank line
     return "notice" if is_notice or not after_blank else "answer"
 
 

@@ -12,7 +12,7 @@ from conversation_esaa.ids import AgentId
 __all__ = ["KNOWN_INVISIBLE", "State"]
 
 NAME = AgentId("cline-vscode")
-TITLE = "Cline for VS Code"
+TITLE = "Cline (VS Code)"
 
 _FORMAT = TaskFolders(
     NAME, "saoudrizwan.claude-dev", index=("state/taskHistory.json",), others=(".cline/data",)

@@ -12,7 +12,7 @@ from conversation_esaa.ids import AgentId
 __all__ = ["KNOWN_INVISIBLE", "State"]
 
 NAME = AgentId("kilo-code")
-TITLE = "Kilo Code for VS Code"
+TITLE = "Kilo Code"
 
 _FORMAT = TaskFolders(NAME, "kilocode.kilo-code", index=("tasks/_index.json",))
 
