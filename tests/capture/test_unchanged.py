@@ -252,6 +252,7 @@ def test_a_run_in_which_something_failed_is_not_written_down(world: World, monke
         raise ValueError
 
     world.claude().user("Which port?").assistant("8080.")
+    (world.home / ".grok").mkdir()
     with monkeypatch.context() as patched:
         patched.setattr(grok, "session_files", broken)
         settle(world)

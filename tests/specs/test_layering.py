@@ -140,14 +140,18 @@ def test_agents_do_not_import_each_other(module):
     shared = {
         "agents",
         "agents.editor_windows",
+        "agents.editors",
         "agents.jsonl",
         "agents.listing",
         "agents.places",
         "agents.registry",
         "agents.sqlite",
         "agents.storage",
+        "agents.folders",
+        "agents.plugins",
         "agents.tree",
         "agents.opencode_store",  # one schema, two programs
+        "agents.task_folders",  # one format of three agents
     }
 
     assert {name for name in imports(module) if room(name) == "agents"} <= shared

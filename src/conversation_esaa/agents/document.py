@@ -1,6 +1,6 @@
-"""Sessions that are one JSON object in one file, which their agent writes anew each time.
+"""Sessions that are one JSON object or array in one file, which their agent writes anew each time.
 
-The object is one record. There is no place in it to go on from: after a change it is read as a whole, and what
+The object is one record; of an array each item is one. There is no place in it to go on from: after a change it is read as a whole, and what
 the log has already is recognised by identity. Memory: the file, once; such formats allow nothing else.
 """
 
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 
 def beside(file: SessionFile) -> Sequence[str]:
-    """Nothing: it is one file."""
-    del file
-    return ()
+    """What the agent's module named: side files that may come, or change, after the file itself."""
+    return file.beside
 
 
 @contextlib.contextmanager

@@ -64,6 +64,7 @@ class _Line(msgspec.Struct, frozen=True):
     records: list[Any]  # JSON objects
     remark: str = ""  # what is wrong with it; "" when nothing is
     whole: bool = True  # it is records and nothing else, so nothing can be missing
+    array: bool = False  # the records are the items of one array, of whatever type
 
 
 def beside(file: SessionFile) -> Sequence[str]:
@@ -148,17 +149,25 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def read_document_bytes(content: bytes, lines: Lines) -> Iterator[Any]:
-    """The one JSON object of a file; what is wrong with it is named in `lines`, which stay at the beginning.
+    """The one JSON object of a file, or the items of its one array; what is wrong with it is named in `lines`,
+    which stay at the beginning.
 
     An empty file is one that is about to be written: nothing, and nothing wrong.
     """
-    found = _read_tolerantly(content)
+    try:
+        value = _decode(content)
+    except (msgspec.DecodeError, RecursionError):
+        value = None
+    if type(value) is list:
+        yield from value
+        return
+    found = _Line([value]) if type(value) is dict else _read_tolerantly(content, arrays=True)
     if found.remark:
         lines.name_bad(found.remark)
-    yield from found.records[:1]
+    yield from found.records if found.array else found.records[:1]
 
 
-def _read_tolerantly(line: bytes) -> _Line:
+def _read_tolerantly(line: bytes, *, arrays: bool = False) -> _Line:
     remark = _NULS if b"\0" in line else ""
     try:
         text = line.decode()
@@ -178,6 +187,8 @@ def _read_tolerantly(line: bytes) -> _Line:
         except ValueError:
             problem = "a number that cannot be read"
         else:
+            if arrays and isinstance(value, list):
+                return _Line(value, remark, array=True)
             if not isinstance(value, dict):
                 problem = "not a JSON object"
         if problem:

@@ -23,7 +23,7 @@ class Wanted:
     """The roots of a workspace, to compare recorded directories with; each directory is looked at once."""
 
     def __init__(self, roots: Iterable[str]) -> None:
-        self._roots = {_comparable(root) for root in roots}
+        self._roots = {comparable(root) for root in roots}
         self._known: dict[str, bool] = {}
 
     def holds(self, place: str) -> bool:
@@ -36,7 +36,7 @@ class Wanted:
     def _looks_held(self, place: str) -> bool:
         if not place:
             return False
-        path = _comparable(place)
+        path = comparable(place)
         return any(path == root or path.startswith(f"{root}/") for root in self._roots)
 
 
@@ -58,7 +58,8 @@ def directory_of(uri: str) -> str:
     return without_surrogates(text)
 
 
-def _comparable(path: str) -> str:
+def comparable(path: str) -> str:
+    """One spelling for comparing: case and the form of Unicode do not count, nor the kind of separators."""
     text = unicodedata.normalize("NFC", path).replace("\\", "/").rstrip("/").casefold()
     for name in _DISTRIBUTIONS:
         if text.startswith(name):

@@ -45,6 +45,14 @@ MODULES = {
     AgentId("kiro-cli"): "conversation_esaa.agents.kiro_cli",
     AgentId("zed"): "conversation_esaa.agents.zed",
     AgentId("warp"): "conversation_esaa.agents.warp",
+    AgentId("aider"): "conversation_esaa.agents.aider",
+    AgentId("cline"): "conversation_esaa.agents.cline",
+    AgentId("cline-vscode"): "conversation_esaa.agents.cline_vscode",
+    AgentId("roo-code"): "conversation_esaa.agents.roo_code",
+    AgentId("kilo-code"): "conversation_esaa.agents.kilo_code",
+    AgentId("copilot-chat"): "conversation_esaa.agents.copilot_chat",
+    AgentId("amp"): "conversation_esaa.agents.amp",
+    AgentId("continue"): "conversation_esaa.agents.continue_dev",
 }
 
 
@@ -86,7 +94,7 @@ class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
     """For a session that shares its file with others: another one whenever something in it changed. With it
     the neighbours' news are not taken for news of this session."""
     beside: tuple[str, ...] = ()
-    """For a tree of files: further paths that show that something in it changed."""
+    """For a document and a tree of files: further paths that are asked, and may change without `path`."""
 
     @property
     def key(self) -> str:
@@ -190,6 +198,9 @@ RUNNING_MARKS = {
     "FACTORY_PROJECT_DIR": AgentId("droid"),
     "CRUSH": AgentId("crush"),
     "GOOSE_TERMINAL": AgentId("goose"),
+    "CLINE_ACTIVE": AgentId("cline-vscode"),
+    "ROO_ACTIVE": AgentId("roo-code"),
+    "AMP_CURRENT_THREAD_ID": AgentId("amp"),
 }
 
 
@@ -222,6 +233,14 @@ def resume_command(name: AgentId, session_id: str) -> str:
     Another package's agents are left out: what a log gives must not depend on what is installed beside us.
     """
     return agent(name).resume_command(session_id) if name in MODULES and session_id else ""
+
+
+def is_there(module: AgentModule, home: Path) -> bool:
+    """Whether this agent was used here: its data directory is there. A module whose `home` is not its own
+    says it itself.
+    """
+    find = getattr(module, "is_there", None)
+    return find(home) if find else is_directory(home)
 
 
 def unlisted(module: AgentModule, home: Path) -> dict[str, int]:

@@ -6,9 +6,11 @@ is not its business: that is the agent's module, which gets them one after the o
 | kind | what lies on the disk | after a change |
 |---|---|---|
 | `JSONL` | a file that grows, an object a line | read on from the byte where it was left |
-| `DOCUMENT` | a file with one JSON object, written anew each time | read as a whole |
+| `DOCUMENT` | a file with one JSON object or array, written anew each time | read as a whole |
 | `TREE` | a tree of small JSON files | read as a whole |
 | `SQLITE` | a database with many sessions, in use by its agent | the agent's module asks for what its state lacks |
+| `JOURNAL` | a file of operations on one JSON object, an operation a line; sometimes written anew | replayed as a whole |
+| `TEXT` | a file that grows and is no JSON; its agent's module divides it | read on from where the last finished piece ends |
 
 Reading again from the beginning is always right and only costs time: a turn is known by its identity.
 """
@@ -35,6 +37,8 @@ class Kind(StrEnum):
     DOCUMENT = "document"
     TREE = "tree"
     SQLITE = "sqlite"
+    TEXT = "text"
+    JOURNAL = "journal"
 
 
 KINDS = {
@@ -42,6 +46,8 @@ KINDS = {
     Kind.DOCUMENT: "conversation_esaa.agents.document",
     Kind.TREE: "conversation_esaa.agents.tree",
     Kind.SQLITE: "conversation_esaa.agents.sqlite",
+    Kind.TEXT: "conversation_esaa.agents.grown_text",
+    Kind.JOURNAL: "conversation_esaa.agents.journal",
 }
 
 

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from conversation_esaa.agents.registry import ReaderState, Retention, agent, modules, retention, unlisted
+from conversation_esaa.agents.registry import (
+    ReaderState,
+    Retention,
+    agent,
+    is_there,
+    modules,
+    retention,
+    unlisted,
+)
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, look
@@ -72,7 +80,7 @@ def _survey(
     try:
         module = agent(name)
         home = module.home(sources.environ, sources.user_home)
-        found.title, found.home, found.found = module.TITLE, str(home), home.exists()
+        found.title, found.home, found.found = module.TITLE, str(home), is_there(module, home)
         found.unlisted = unlisted(module, home)
         found.retention = retention(module, home) if found.found else None
         files = list(module.session_files(home, roots))
@@ -83,6 +91,7 @@ def _survey(
         found.failed = type(error).__name__
         return found
     found.sessions = len(files)
+    found.found |= bool(files)
     oldest_ns: int | None = None
     newest = (0, "")
     for file in files:

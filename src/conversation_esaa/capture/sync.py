@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from conversation_esaa.agents import listing, plugins, sqlite
-from conversation_esaa.agents.registry import absent, agent, modules, unlisted
+from conversation_esaa.agents.registry import absent, agent, is_there, modules, unlisted
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, SyncState, look
 from conversation_esaa.capture.dedupe import Identities, Known, Remembered
@@ -189,8 +189,9 @@ class _Run:
         try:
             module = agent(name)
             home = module.home(self.environ, self.sources.user_home)
-            report.home, report.found = str(home), listing.is_directory(home) or listing.is_file(home)
+            report.home, report.found = str(home), is_there(module, home)
             found = list(module.session_files(home, self.roots))
+            report.found |= bool(found)
         except OSError as error:
             report.failed = os_words(error)
             return []

@@ -1,0 +1,98 @@
+"""Where VS Code and the editors made from it keep what their extensions store: written once, for all of them.
+
+    <home>/<editor>/User/globalStorage/<extension>/    of an extension, for all projects
+    <home>/<editor>/User/workspaceStorage/<hash>/      of a window's project, which `workspace.json` names
+
+`home` is where programs keep their settings on this system.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conversation_esaa.agents import folders
+from conversation_esaa.agents.jsonl import read_document
+from conversation_esaa.agents.listing import depends_on, is_directory
+from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.patterns import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLATFORM: str = sys.platform
+
+_EDITORS = (
+    *("Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders"),
+    *("Cursor", "Windsurf", "Windsurf - Next", "Antigravity", "Kiro", "Positron", "Trae"),
+)
+_SERVERS = (
+    *(".vscode-server", ".vscode-server-insiders", ".vscodium-server"),
+    *(".cursor-server", ".windsurf-server"),
+)
+_HOMES = ((".config",), ("Library", "Application Support"), ("AppData", "Roaming"))
+_NO_JSON = lazy(r'(?s)("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])')  # what a settings file may have
+
+
+def home(environ: Mapping[str, str], user_home: Path) -> Path:
+    """`$VSCODE_APPDATA`, which the editors honour, else where the system has the settings of programs."""
+    if moved := environ.get("VSCODE_APPDATA"):
+        return Path(moved)
+    if PLATFORM == "win32":
+        return Path(environ.get("APPDATA") or user_home / "AppData" / "Roaming")
+    if PLATFORM == "darwin":
+        return user_home / "Library" / "Application Support"
+    return Path(environ.get("XDG_CONFIG_HOME") or user_home / ".config")
+
+
+def person_of(home: Path) -> Path | None:
+    """The home directory of the user, when `home` is where it usually is in there."""
+    for parts in _HOMES:
+        if home.parts[-len(parts) :] == parts:
+            return home.parents[len(parts) - 1]
+    return None
+
+
+def user_folders(home: Path) -> list[Path]:
+    """The folder `User` of every editor that was used here, servers of remote windows included."""
+    person = person_of(home)
+    folders = [home / editor / "User" for editor in _EDITORS]
+    folders += [person / server / "data" / "User" for server in _SERVERS] if person else []
+    return [folder for folder in folders if is_directory(folder)]
+
+
+def folders_of_window(storage: Path) -> list[str]:
+    """The directories of the project that a folder in `workspaceStorage` belongs to, as paths.
+
+    None for a remote window: its directories are on another machine, though the talk is here.
+    """
+    described = storage / "workspace.json"
+    depends_on(described)
+    match read_document(described):
+        case {"folder": str(uri)}:
+            return [path for path in [folders.path_of(uri)] if path]
+        case {"workspace": str(uri)} | {"configuration": str(uri)}:
+            return _folders_in(Path(folders.path_of(uri))) if folders.path_of(uri) else []
+    return []
+
+
+def _folders_in(workspace: Path) -> list[str]:
+    """The folders of a project of several, relative to the file that names them."""
+    import json
+
+    depends_on(workspace)
+    try:
+        text = workspace.read_bytes().decode("utf-8", "replace")
+        named = json.loads(_NO_JSON.sub(lambda found: found[1] or "", text), strict=False)["folders"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+    found = []
+    for folder in named if isinstance(named, list) else []:
+        match folder:
+            case {"uri": str(uri)}:
+                found.append(folders.path_of(uri))
+            case {"path": str(path)}:
+                found.append(without_surrogates(os.path.normpath(workspace.parent / path)))
+    return [path for path in found if path]
