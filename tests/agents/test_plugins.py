@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import subprocess
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from builders.world import Ran, World
+from builders.world import SOURCE, Ran, World
 from conversation_esaa.agents import plugins
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AGENT = '''
 """Tea writes a line for each thing said: `user: …` or `tea: …` in `~/.tea/log.jsonl`."""
@@ -202,3 +202,29 @@ def test_importlib_finds_the_same(tmp_path):
     ]
 
     assert dict(known) == plugins.declared([str(packages)])
+
+
+def test_the_guide_s_module_holds_the_contract_and_is_captured(world, tmp_path):
+    """What people copy has to work."""
+    guide = (Path(__file__).parents[2] / "docs" / "how-to" / "add-an-agent.md").read_text("utf-8")
+    module, contract = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    packages = site(tmp_path, "tea", TEA, tea_agent=module)
+    (tmp_path / "test_tea.py").write_text(contract)
+    environ = {**world.process_environ(), "PYTHONPATH": f"{SOURCE}{os.pathsep}{packages}"}
+
+    held = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_tea.py"],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    session = world.home / ".tea" / "sessions" / "one.jsonl"
+    session.parent.mkdir(parents=True)
+    said = {"kind": "said", "who": "user", "text": "Which port?", "id": "1", "cwd": world.project.as_posix()}
+    session.write_text(json.dumps(said) + "\n")
+    run(world, packages, "up")
+
+    assert held.returncode == 0, held.stdout.decode()[-2000:]
+    assert world.said() == [("user", "Which port?")]

@@ -90,6 +90,7 @@ CALLS = {
     "watch": "watch --status",
     "capture": "capture --from-stdin --agent mine --actor user --key 1",
     "doctor": "doctor --no-proof",
+    "sample": "sample .conversation-esaa/activity.jsonl",
     "show": "show last",
     "decide": "decide So",
     "task create": "task create More",

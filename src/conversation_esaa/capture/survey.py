@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from conversation_esaa.agents.known import known
 from conversation_esaa.agents.registry import (
     ReaderState,
     Retention,
@@ -83,6 +84,8 @@ def _survey(
         found.title, found.home, found.found = module.TITLE, str(home), is_there(module, home)
         found.unlisted = unlisted(module, home)
         found.retention = retention(module, home) if found.found else None
+        about = known(name, module)
+        found.storage, found.verified = about.storage, about.words()
         files = list(module.session_files(home, roots))
     except OSError as error:
         found.failed = os_words(error)

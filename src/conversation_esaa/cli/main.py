@@ -24,6 +24,7 @@ COMMANDS = {
     "status": ("status", "what was captured, what is stale, what could not be read"),
     "doctor": ("doctor", "what is wrong on the way into the log, and what mends it"),
     "agents": ("agents", "which agents are supported, and what there is of each"),
+    "sample": ("sample", "the structure of a log that is not understood, to report"),
     "stats": ("stats", "counts, and how many tokens a handoff saves"),
     "sync": ("sync", "capture what is new in the agents' logs"),
     "capture": ("capture", "take a turn from standard input, of an agent not read here"),

@@ -236,6 +236,14 @@ def _of_a_log(survey: AgentSurvey, now: str) -> Iterator[Problem]:
         )
     if survey.excluded:
         return
+    for path, strange in survey.strange.items():
+        yield Problem(
+            code="agent.strange_format",
+            agent=agent,
+            what=f"{path}: {strange}; its format may have changed",
+            mend="look for a newer conversation-esaa; if there is none, `conversation-esaa sample PATH` shows the "
+            "structure of that file, without text, to report",
+        )
     for path, numbers in survey.bad_lines.items():
         yield Problem(
             code="agent.bad_lines",

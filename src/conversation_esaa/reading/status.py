@@ -66,6 +66,10 @@ def notes(agents: list[AgentSurvey], *, stale: list[str], quarantined: int, fore
         for path, numbers in survey.bad_lines.items():
             shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
             found.append(f"{survey.title}: {path}: no record could be read in line {shown}")
+        for path, strange in survey.strange.items():
+            found.append(
+                f"{survey.title}: {path}: {strange}; its format may have changed: `conversation-esaa doctor`"
+            )
         if survey.unknown:
             kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(survey.unknown.items())[:5])
             found.append(f"{survey.title}: record types not understood: {kinds}")

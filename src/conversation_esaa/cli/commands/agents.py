@@ -9,6 +9,7 @@ from conversation_esaa.cli.words import many, plain
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from conversation_esaa.capture.survey import AgentSurvey
     from conversation_esaa.cli.call import Call
 
 HELP = """The agents whose logs can be read, where each keeps its sessions, and what there is for this
@@ -27,12 +28,35 @@ def run(args: Namespace, call: Call) -> None:
 
     surveys = agents(call.path, machine=call.machine)
     call.out.data("agents", {"agents": surveys})
-    lines = []
-    for agent in surveys:
-        found = many(agent.sessions, "session file") if agent.found else "not found"
-        lines.append(f"{agent.agent:<12} {agent.title:<16} {found:<18} {plain(agent.home)}")
-        lines += [f"{'':12} {count} × {plain(reason)}" for reason, count in sorted(agent.unlisted.items())]
-        if agent.failed:
-            lines.append(f"{'':12} could not be looked at: {agent.failed}")
-    lines.append("\nSession files are those that may hold something said in this project.")
-    call.out.text("\n".join(lines))
+    call.out.text(told(surveys))
+
+
+def told(surveys: list[AgentSurvey]) -> str:
+    """The agents that are here, with what there is of each; then those that could be."""
+    here = [agent for agent in surveys if agent.found or agent.failed]
+    lines = [line for agent in here for line in _lines(agent)]
+    absent = [agent for agent in surveys if agent not in here]
+    if absent:
+        lines += ["", "not found here, and read where they are:"] if here else ["none of these is here:"]
+        lines += [
+            f"  {agent.agent:<13} {agent.title:<20} {agent.storage:<20} {agent.verified}" for agent in absent
+        ]
+    lines.append(
+        "\nSessions are those that may hold something said in this project. The last column: the newest"
+    )
+    lines.append("version whose logs were tried, and how; `--json` has the directories of all.")
+    return "\n".join(lines)
+
+
+def _lines(agent: AgentSurvey) -> list[str]:
+    if agent.failed:
+        return [f"{agent.agent:<15}could not be looked at: {plain(agent.failed)}"]
+    version = f" {plain(agent.version)}" if agent.version else ""
+    there = f"{many(agent.sessions, 'session')}, {many(agent.captured, 'event')} captured"
+    excluded = "; excluded in config.toml" if agent.excluded else ""
+    lines = [
+        f"{agent.agent:<15}{plain(agent.title)}{version}: {there}{excluded}",
+        f"{'':15}{agent.storage} in {plain(agent.home)}; tried: {agent.verified}",
+    ]
+    lines += [f"{'':15}{count} × {plain(reason)}" for reason, count in sorted(agent.unlisted.items())]
+    return lines

@@ -72,7 +72,7 @@ def told(status: Status, doctor: str, watcher: WatcherStatus) -> str:
         if agent.excluded:
             state = "excluded in config.toml"
         elif not agent.found:
-            state = f"not found ({plain(agent.home)})"
+            continue
         else:
             state = f"{many(agent.captured, 'event')} from {many(agent.sessions, 'session file')}"
             state += f", {agent.with_news} with news" if agent.with_news else ""

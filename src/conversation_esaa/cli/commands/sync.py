@@ -55,7 +55,9 @@ def exit_code(report: SyncReport) -> int:
 
 def told(report: SyncReport) -> str:
     """What a run did, an agent a line."""
-    lines = [_agent_line(agent) for agent in report.agents]
+    lines = [_agent_line(agent) for agent in report.agents if agent.found or agent.failed]
+    if absent := len(report.agents) - len(lines):
+        lines.append(f"  {'not found':<12} {many(absent, 'agent')}: `conversation-esaa agents`")
     for agent in report.agents:
         lines += _remarks(agent)
     if report.recovered:
@@ -67,8 +69,6 @@ def told(report: SyncReport) -> str:
 def _agent_line(agent: AgentReport) -> str:
     if agent.failed:
         return f"  {agent.agent:<12} could not be looked at: {agent.failed}"
-    if not agent.found:
-        return f"  {agent.agent:<12} not found ({plain(agent.home)})"
     if not agent.read:
         return f"  {agent.agent:<12} nothing new ({many(agent.sessions, 'session file')})"
     news = f"{agent.captured} new" if agent.captured else "nothing new"
@@ -92,6 +92,9 @@ def _remarks(agent: AgentReport) -> list[str]:
     if agent.unknown:
         kinds = ", ".join(f"{plain(kind)} ({count})" for kind, count in sorted(agent.unknown.items())[:NAMED])
         lines.append(f"{agent.agent}: record types not understood: {kinds}")
+    for path, strange in list(agent.strange.items())[:NAMED]:
+        lines.append(f"{agent.agent}: {plain(path)}: {plain(strange)}: its format may have changed;")
+        lines.append("  `conversation-esaa sample PATH` shows its structure, without text, to report")
     lines += [f"{agent.agent}: {count} × {plain(reason)}" for reason, count in sorted(agent.unlisted.items())]
     for problem in agent.problems[:NAMED]:
         line = f", line {problem.line_no}" if problem.line_no else ""
