@@ -28,9 +28,17 @@ def test_the_places_are_those_where_discovery_looks(world: World):
 
 def test_a_home_without_agents_is_not_listened_at(world: World):
     """Shells write their history there; and on some systems listening means the whole tree."""
-    assert directories(world.workspace()) == set()
+    project = str(world.project)  # Aider and Crush write there
+    assert directories(world.workspace()) == {project}
     (world.home / ".claude").mkdir()
-    assert directories(world.workspace()) == {str(world.home / ".claude")}
+    assert directories(world.workspace()) == {project, str(world.home / ".claude")}
+
+
+def test_where_listening_means_the_whole_tree_a_project_is_not_listened_at(world: World, monkeypatch):
+    """Builds write thousands of files there."""
+    monkeypatch.setattr("conversation_esaa.watch.places.WHOLE_TREES", True)
+
+    assert directories(world.workspace()) == set()
 
 
 def test_an_excluded_agent_and_a_broken_configuration_have_no_places(world: World):
@@ -41,7 +49,8 @@ def test_an_excluded_agent_and_a_broken_configuration_have_no_places(world: Worl
     excluded = directories(workspace)
     workspace.layout.config.write_text("root = [")
 
-    assert excluded == directories(workspace) == set()
+    assert excluded == {str(world.project)}
+    assert directories(workspace) == set()
 
 
 def test_the_topmost_of_nested_directories():

@@ -7,13 +7,12 @@ looking every two seconds does; that costs a stat per file, so it is no misfortu
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from conversation_esaa.watch.places import topmost
+from conversation_esaa.watch.places import WHOLE_TREES, topmost
 
 if TYPE_CHECKING:
     from threading import Event
@@ -23,9 +22,6 @@ LONGEST_MS = 2_000  # that looking is put off while more and more files change
 TICK_MS = 1_000  # between two looks at ourselves: a list that changed, a store that is gone
 POLL_S = 2.0
 MOST_DIRECTORIES = 10_000  # that the system is asked about; more are looked at by ourselves
-
-# The system tells of one directory each on Linux; elsewhere of whole trees, at the same price.
-WHOLE_TREES = sys.platform != "linux"
 
 
 class Heard(msgspec.Struct, frozen=True):

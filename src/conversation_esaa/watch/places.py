@@ -6,6 +6,7 @@ Asked of the agents' own discovery, by looking over its shoulder, so a new agent
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
     from conversation_esaa.workspace import Workspace
 
 
+# The system tells of one directory each on Linux; elsewhere of whole trees, at the same price.
+WHOLE_TREES = sys.platform != "linux"
+
+
 def directories(workspace: Workspace) -> set[str]:
     """The directories below which a new word for this workspace would appear, as their real paths.
 
     Each of them as it is now, not what is below it: a directory that comes later is seen to come in the one
-    above. Nothing that holds the user's home is among them. Costs what finding the sessions costs.
+    above. Nothing that holds the user's home is among them, and the project itself, where Aider writes, only
+    where that does not mean all that is in it. Costs what finding the sessions costs.
     """
     looked = _Looked()
     machine = workspace.machine
@@ -47,6 +53,7 @@ def directories(workspace: Workspace) -> set[str]:
         except Exception:  # noqa: BLE001, S112 - the sync says which module is broken
             continue
     above = {str(machine.user_home), *map(str, machine.user_home.parents)}
+    above |= set(roots) if WHOLE_TREES else set()
     above |= set(map(os.path.realpath, above))
     found = {path if os.path.isdir(path) else str(Path(path).parent) for path in looked.paths}
     return {os.path.realpath(path) for path in found if _watchable(path)} - above
