@@ -13,7 +13,7 @@ from conversation_esaa.cli.defaults import Defaults, NeedsParser, without_parser
 from conversation_esaa.cli.main import COMMANDS
 from conversation_esaa.cli.parser import parsed
 
-PLAIN = [name for name in COMMANDS if name not in ("show", "task", "topic")]
+PLAIN = [name for name in COMMANDS if name not in ("show", "sample", "task", "topic")]
 
 
 def module_of(name: str):
