@@ -72,7 +72,8 @@ class _Calls:
         self.workspace = workspace
         excluded = set(map(agent_id, workspace.settings.capture.exclude_agents))
         self.hooks = [hook for hook in hooks if hook.agent not in excluded]
-        self.agents = sorted({hook.agent for hook in self.hooks if hook.agent in modules()})
+        named = {name for hook in self.hooks for name in hooked.LOGS_OF.get(hook.agent, (hook.agent,))}
+        self.agents = sorted(name for name in named if name in modules() and name not in excluded)
         if any(not hook.agent for hook in self.hooks):
             self.agents = [name for name in modules() if name not in excluded]
 

@@ -81,11 +81,11 @@ PRIVATE = [
 @pytest.mark.parametrize("text", PRIVATE)
 def test_private_words_are_never_in_the_spool(hooks, text):
     """FC-K03: nowhere on our disk, not even for the moment until the worker comes."""
-    left_alone(hooks, "cursor", "beforeSubmitPrompt", conversation_id="c1", prompt=text)
+    left_alone(hooks, "windsurf", "pre_user_prompt", trajectory_id="c1", tool_info={"user_prompt": text})
     left_alone(hooks, "claude-code", "Stop", session_id="s1", last_assistant_message=text)
 
     assert "phone" not in "".join(path.read_text() for path in hooks.spool.iterdir())
-    assert "Go" in hooks.spooled()[0]["payload"]["prompt"] or text.startswith("Go <pri<")
+    assert "Go" in hooks.spooled()[0]["payload"]["user_prompt"] or text.startswith("Go <pri<")
 
 
 @given(
@@ -139,10 +139,10 @@ def test_a_payload_in_many_pieces_is_put_together(hooks):
     text = "{}" * 150_000
     with hooks.somebody_there():
         process = subprocess.Popen(
-            hooks.command("cursor", "beforeSubmitPrompt"), stdin=subprocess.PIPE, env=hooks.environ()
+            hooks.command("windsurf", "pre_user_prompt"), stdin=subprocess.PIPE, env=hooks.environ()
         )
         assert process.stdin
-        payload = json.dumps({"cwd": str(hooks.world.project), "prompt": text}).encode()
+        payload = json.dumps({"cwd": str(hooks.world.project), "tool_info": {"user_prompt": text}}).encode()
         for start in range(0, len(payload), 50_000):
             process.stdin.write(payload[start : start + 50_000])
             process.stdin.flush()
@@ -150,7 +150,7 @@ def test_a_payload_in_many_pieces_is_put_together(hooks):
         assert process.wait(timeout=30) == 0
 
         process.stdin.close()
-    assert hooks.spooled()[0]["payload"]["prompt"] == text
+    assert hooks.spooled()[0]["payload"]["user_prompt"] == text
 
 
 @pytest.mark.parametrize(

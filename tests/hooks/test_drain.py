@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conversation_esaa.agents.registry import MODULES
 from conversation_esaa.capture import spool
+from conversation_esaa.capture.hooked import LOGS_OF
 from conversation_esaa.drain import LOOK_AGAIN_S, Drained, drain
-from conversation_esaa.events import ConversationTurn, SessionEnded, SessionStarted, event_name
+from conversation_esaa.events import ConversationTurn, SessionEnded, SessionStarted
 from conversation_esaa.opened import Opened
 
 if TYPE_CHECKING:
@@ -218,7 +220,7 @@ def test_a_payload_with_anything_in_it_stops_nobody(calls, world):
     for value in (None, 3, [], {}, "\ud83d", "x" * 100_000):
         keys = ("session_id", "last_assistant_message", "reason", "cwd", "agent_id")
         calls.put("claude-code", "SessionEnd", session_id=claude.id, **dict.fromkeys(keys[1:], value))
-        calls.put("cursor", "beforeSubmitPrompt", **dict.fromkeys(keys, value), prompt=value)
+        calls.put("windsurf", "pre_user_prompt", **dict.fromkeys(keys, value), user_prompt=value)
 
     calls.drain()
 
@@ -307,31 +309,23 @@ class TestTheEndOfASession:
 
 
 class TestAnAgentWithoutAReadableLog:
-    """Cursor's hooks tell all that was said. Their payload is the source, under one identity."""
+    """Windsurf's hooks tell all that was said. Their payload is the source, under one identity."""
 
     def talk(self, calls: Calls, text: str, answer: str, generation: str = "g1") -> None:
         common = {
-            "conversation_id": "c1",
-            "generation_id": generation,
+            "trajectory_id": "c1",
+            "execution_id": generation,
             "cwd": str(calls.world.project),
-            "model": "m",
+            "model_name": "m",
         }
-        calls.put("cursor", "beforeSubmitPrompt", **common, prompt=text)
-        calls.put("cursor", "afterAgentResponse", **common, text=answer)
+        calls.put("windsurf", "pre_user_prompt", **common, user_prompt=text)
+        calls.put("windsurf", "post_cascade_response", **common, response=answer)
 
     def test_its_words_are_turns(self, calls, world):
-        calls.put("cursor", "sessionStart", conversation_id="c1")
         self.talk(calls, "Which port?", "8080.")
-        calls.put("cursor", "sessionEnd", conversation_id="c1", reason="user_close")
 
         calls.drain()
 
-        assert [event_name(e.event) for e in world.entries()][-4:] == [
-            "session.started",
-            "conversation_turn",
-            "conversation_turn",
-            "session.ended",
-        ]
         assert world.said() == [("user", "Which port?"), ("assistant", "8080.")]
 
     def test_the_same_words_at_the_same_time_are_one_turn(self, calls, world):
@@ -358,12 +352,12 @@ class TestAnAgentWithoutAReadableLog:
     def test_another_project_s_words_do_not_enter(self, calls, world):
         """I4."""
         calls.put(
-            "cursor",
-            "beforeSubmitPrompt",
+            "windsurf",
+            "pre_user_prompt",
             cwd="/srv/other",
-            conversation_id="c1",
-            generation_id="g1",
-            prompt="No",
+            trajectory_id="c1",
+            execution_id="g1",
+            user_prompt="No",
         )
 
         calls.drain()
@@ -375,7 +369,7 @@ def test_dying_between_log_and_spool_doubles_nothing(calls, world, monkeypatch):
     """FC-F03: a call leaves the spool when what it stands for is durable; what is done twice adds nothing."""
     codex = world.codex().user("One")
     calls.put("codex", "SessionEnd", session_id=codex.id)
-    calls.put("cursor", "beforeSubmitPrompt", conversation_id="c", generation_id="g", prompt="Two")
+    calls.put("windsurf", "pre_user_prompt", trajectory_id="c", execution_id="g", user_prompt="Two")
     with monkeypatch.context() as patched:
         patched.setattr(spool, "done", lambda paths: None)
         calls.drain()
@@ -402,3 +396,12 @@ def test_by_hook_by_command_and_without_cursors_it_is_the_same_log(calls, world)
     calls.drain()
 
     assert [entry.line for entry in world.entries()] == before
+
+
+def test_a_call_of_cursor_makes_us_look_at_the_editor_and_at_its_terminal_program(calls, world):
+    """They share hooks, and each has a log of its own."""
+    assert set(LOGS_OF["cursor"]) == {"cursor", "cursor-cli"} <= set(MODULES)
+
+    calls.put("cursor", "stop", conversation_id="c1")
+
+    assert calls.drain().captured == 0

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from conversation_esaa.capture.spool import Hook
     from conversation_esaa.projections.conversation import Session
 
-ONLY_HOOKS = frozenset({AgentId("cursor")})
+ONLY_HOOKS = frozenset({AgentId("windsurf")})
 """Agents whose hooks tell all that was said, and whose logs no module here reads."""
+
+LOGS_OF = {AgentId("cursor"): (AgentId("cursor"), AgentId("cursor-cli"))}
+"""Agents whose hooks are those of several programs, each with a log of its own."""
 
 _KINDS = {
     "sessionstart": MarkKind.STARTED,
@@ -29,10 +32,10 @@ _KINDS = {
     "precompact": MarkKind.COMPACTED,
 }
 _SPEAKERS = {  # event of an agent in ONLY_HOOKS → who said it, and the key of the words
-    "beforesubmitprompt": (Actor.USER, "prompt"),
-    "afteragentresponse": (Actor.ASSISTANT, "text"),
+    "preuserprompt": (Actor.USER, "user_prompt"),
+    "postcascaderesponse": (Actor.ASSISTANT, "response"),
 }
-_SESSION = ("session_id", "sessionId", "conversation_id", "thread-id")
+_SESSION = ("session_id", "sessionId", "conversation_id", "thread-id", "trajectory_id")
 _ANSWER = ("last_assistant_message", "lastAssistantMessage", "last-assistant-message", "prompt_response")
 _PROMPTS = {"userpromptsubmit", "userpromptsubmitted", "beforeagent"}
 _OF_A_SUBAGENT = ("agent_id", "subagentType", "subagent_id", "agent_transcript_path")
@@ -100,7 +103,7 @@ def turn(hook: Hook, *, cwd: str) -> Turn | None:
     if not text.strip():
         return None
     digest = hashlib.sha256(without_surrogates(text).encode()).hexdigest()[:16]
-    generation = _text(hook, "generation_id")
+    generation = _text(hook, "execution_id")
     return Turn(
         source=hook.agent,
         source_session_id=session,
@@ -111,8 +114,7 @@ def turn(hook: Hook, *, cwd: str) -> Turn | None:
         text=text,
         said_at=hook.at,
         cwd=cwd,
-        model=_text(hook, "model"),
-        agent_version=_text(hook, "cursor_version"),
+        model=_text(hook, "model_name"),
     )
 
 

@@ -29,6 +29,7 @@ MODULES = {
     AgentId("droid"): "conversation_esaa.hooks.droid",
     AgentId("kimi"): "conversation_esaa.hooks.kimi",
     AgentId("pi"): "conversation_esaa.hooks.pi",
+    AgentId("windsurf"): "conversation_esaa.hooks.windsurf",
 }
 
 
