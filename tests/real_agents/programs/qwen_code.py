@@ -1,0 +1,24 @@
+"""Qwen Code: speaks OpenAI Chat Completions; everything is set by variables."""
+
+from __future__ import annotations
+
+from real_agents.programs.agent import Agent
+from real_agents.stub.server import MODEL
+
+
+class QwenCode(Agent):
+    """`qwen -p`. A project's hooks run without any word of trust."""
+
+    name = "qwen-code"
+
+    def environ(self) -> dict[str, str]:
+        return {
+            "OPENAI_API_KEY": "stub",
+            "OPENAI_BASE_URL": f"{self.stub.url}/v1",
+            "OPENAI_MODEL": MODEL,
+            "QWEN_CODE_DISABLE_AUTOUPDATE": "1",
+        }
+
+    def words(self, prompt: str, *, goes_on: bool) -> list[str]:
+        back = ["--continue"] if goes_on else []
+        return ["--auth-type", "openai", "--yolo", *back, "--prompt", prompt]
