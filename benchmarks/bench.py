@@ -132,6 +132,21 @@ class Bench:
         """`conversation-esaa WORDS` as an installed script."""
         return msgspec.structs.replace(self.python(str(self.script), *words, spot=spot), prepare=prepare)
 
+    def hook(self, event: str, *words: str, spot: Spot) -> Command:
+        """A call of Claude Code's hook, as it is registered, with what that agent sends."""
+        payload = spot.workspace.with_name("payload.json")
+        told = {
+            "session_id": "74e99ad4-4826-441c-97b0-a551951c078d",
+            "transcript_path": str(spot.home / ".claude" / "projects" / "none.jsonl"),
+            "cwd": str(spot.workspace),
+            "hook_event_name": event,
+            "last_assistant_message": "",
+        }
+        payload.write_bytes(msgspec.json.encode(told))
+        entry = str(SOURCE / "conversation_esaa" / "hooks" / "entry.py")
+        command = self.python("-I", "-S", entry, "claude-code", event, *words, spot=spot)
+        return msgspec.structs.replace(command, stdin=str(payload))
+
     def with_sessions(
         self, spot: Spot, *, sessions: int, turns: int, elsewhere: int = 0, lean: bool = False
     ) -> synthetic.Manifest:

@@ -5,7 +5,12 @@ Compared commands are measured in one alternation, so a ratio never mixes two mo
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+import shutil
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +22,8 @@ from measure import Cost, Ratio, alternating, ratio, run
 from table import Row, compared, seconds, spent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bench import Bench, Spot
     from measure import Command
 
@@ -26,7 +33,6 @@ FLAT = 1.25  # "flat": no more than this between the small and the large
 LOG_PER_TEXT = 1.25  # "about the text kept"
 
 NOT_MEASURED = (
-    "a hook call: there are no hooks yet",
     "search: there is no search yet",
     "replay: not built yet",
 )
@@ -48,6 +54,62 @@ def start_up(bench: Bench) -> list[Row]:
     found = ratio(cost["version"], cost[BARE])
     absolute = f"{spent(cost['version'])}; bare {spent(cost[BARE])}"
     return [compared("version", "`--version`", 2.5, "× bare", found, absolute)]
+
+
+def hook_calls(bench: Bench) -> list[Row]:
+    """What an agent waits for at each of its events, by the size of the log behind it."""
+    small, big = bench.sizes.log_events[0], bench.sizes.log_events[-1]
+    floor = bench.python("-I", "-S", "-c", "pass")
+    spots = {events: bench.logged(events) for events in (small, big)}
+    bench.told("hook calls")
+    commands: dict[object, Command] = {BARE: floor}
+    for events, spot in spots.items():
+        commands[events] = bench.hook("Stop", spot=spot)
+    commands["inject"] = bench.hook("SessionStart", "--inject", spot=spots[big])
+    with contextlib.ExitStack() as working:
+        for spot in spots.values():
+            working.enter_context(_worker_of(spot))
+        cost = alternating(commands, 3 * bench.sizes.runs_start)
+    starting = msgspec.structs.replace(
+        bench.hook("Stop", spot=spots[big]), prepare=partial(_idle, spots[big])
+    )
+    rested = msgspec.structs.replace(floor, prepare=partial(_idle, spots[big]))
+    cost |= alternating({"rested": rested, "starting": starting}, 3 * bench.sizes.runs_start)
+    _idle(spots[big])
+    for spot in spots.values():
+        shutil.rmtree(spot.store / "run" / "spool")
+    return [
+        compared(
+            f"hook_call_{key}",
+            f"a hook call{what}",
+            1.3,
+            "× bare -S",
+            ratio(cost[key], cost[base]),
+            f"{1000 * cost[key].cpu:.1f} ms; bare -S {1000 * cost[base].cpu:.1f} ms",
+        )
+        for key, base, what in (
+            (small, BARE, f", {small:,} events in the log"),
+            (big, BARE, f", {big:,} events in the log"),
+            ("inject", BARE, f" that injects, {big:,} events in the log"),
+            ("starting", "rested", f" that starts a worker, {big:,} events in the log"),
+        )
+    ]
+
+
+@contextlib.contextmanager
+def _worker_of(spot: Spot) -> Iterator[None]:
+    """As if a worker was there already; waits for one that is."""
+    lock = os.open(spot.store / "run" / "worker.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    yield
+    os.close(lock)
+
+
+def _idle(spot: Spot) -> None:
+    """Wait until no worker is there."""
+    with _worker_of(spot):
+        pass
+    time.sleep(0.05)  # its end takes the machine a moment, too
 
 
 def many_files(bench: Bench) -> list[Row]:

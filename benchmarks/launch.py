@@ -1,14 +1,14 @@
 """Run one command and say what it cost. Started for every sample, so that it is as small as Python gets:
 a process inherits, as its peak memory, what the one had that started it.
 
-    python -I -S launch.py DIRECTORY OUTPUT-FILE COMMAND...    prints: exit-code cpu-s wall-s peak-kB
+    python -I -S launch.py DIRECTORY INPUT-FILE OUTPUT-FILE COMMAND...    prints: exit-code cpu-s wall-s peak-kB
 """
 
 import os
 import sys
 import time
 
-directory, output, *command = sys.argv[1:]
+directory, source, output, *command = sys.argv[1:]
 sink = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
 os.chdir(directory)
 began = time.perf_counter()
@@ -17,7 +17,7 @@ child = os.posix_spawn(
     command,
     os.environ,
     file_actions=[
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 0, source, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, sink, 1),
         (os.POSIX_SPAWN_DUP2, sink, 2),
     ],

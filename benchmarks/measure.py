@@ -7,6 +7,7 @@ is one of medians; the ratio of the minima beside it tells when noise decided.
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -35,6 +36,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     prepare: Callable[[], object] | None = None  # before each run, not measured
     expect: int = 0  # exit code
+    stdin: str = os.devnull
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +96,7 @@ def run(command: Command) -> Sample:
         command.prepare()
     with tempfile.NamedTemporaryFile() as output:
         launched = subprocess.run(
-            [sys.executable, "-I", "-S", LAUNCH, str(command.cwd), output.name, *command.argv],
+            [sys.executable, "-I", "-S", LAUNCH, str(command.cwd), command.stdin, output.name, *command.argv],
             env=dict(command.env),
             stdout=subprocess.PIPE,
             check=True,

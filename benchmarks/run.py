@@ -27,7 +27,7 @@ from table import Row, rendered
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-SECTIONS = ("start", "files", "log", "session", "cold", "append", "verify")
+SECTIONS = ("start", "hooks", "files", "log", "session", "cold", "append", "verify")
 
 
 class Results(msgspec.Struct, kw_only=True):
@@ -48,6 +48,8 @@ def measure(bench: Bench, sections: Sequence[str]) -> Iterator[Results]:
         match section:
             case "start":
                 rows = budgets.start_up(bench)
+            case "hooks":
+                rows = budgets.hook_calls(bench)
             case "files":
                 rows = budgets.many_files(bench)
             case "log":

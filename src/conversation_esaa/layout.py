@@ -65,6 +65,26 @@ class Layout:
         """Held by whoever writes to the log; the operating system releases it with its holder."""
         return self.run / "write.lock"
 
+    @property
+    def spool(self) -> Path:
+        """What hooks left, a file a call."""
+        return self.run / "spool"
+
+    @property
+    def worker_lock(self) -> Path:
+        """Held by the short-lived process that takes the spool into the log."""
+        return self.run / "worker.lock"
+
+    @property
+    def watcher_lock(self) -> Path:
+        """Held by a watcher that looks into the spool; then hooks start no worker."""
+        return self.run / "watcher.lock"
+
+    @property
+    def hook_log(self) -> Path:
+        """What went wrong in hooks: when, whose, which event, and in a word what. Never what was said."""
+        return self.run / "hook.log"
+
     def read_model(self, name: str) -> Path:
         """One of READ_MODELS."""
         return self.store / name

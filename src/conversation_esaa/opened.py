@@ -145,6 +145,7 @@ class Opened:
         session: Path | None = None,
         full: bool = False,
         wait_s: float | None = None,
+        project: bool = True,
         answers: Callable[[SyncReport], tuple[str, str]] = lambda _: ("", ""),
     ) -> SyncReport:
         """Capture what the agents' logs have that this log has not, and renew the read models.
@@ -152,14 +153,17 @@ class Opened:
         agents    names, for example ("codex",); empty means all.
         session   one native log alone.
         full      look into every file again, whatever its stat says.
+        project   False leaves the read models as they are, for a caller that will renew them.
         answers   how the caller says that nothing is new, as text and as JSON: kept, so that it can be said
                   again without another look.
         """
         wait = self.lock_wait_s if wait_s is None else wait_s
-        witness = None if agents or session or full else self._witness()
+        witness = None if agents or session or full or not project else self._witness()
         settle_move(self.layout, self.machine, wait_s=wait)
         try:
             report = self._synced(agents, session, full=full, wait=wait, witness=witness)
+            if project:
+                self.renew(report.head, wait_s=wait)
         finally:
             self._close_index()
         if witness and report.nothing_new and (record := witness.record(answers(report))):
@@ -188,7 +192,7 @@ class Opened:
         wait: float,
         witness: Witness | None,
     ) -> SyncReport:
-        report = sync(
+        return sync(
             layout=self.layout,
             log=self.log,
             settings=self.settings,
@@ -202,9 +206,18 @@ class Opened:
             witness=witness,
             progress=self.progress,
         )
-        if self._unpublished(report.head):
-            self._renew(wait_s=wait)
-        return report
+
+    def renew(self, head: Head, *, wait_s: float) -> None:
+        """Bring the read models forward, if they are not at `head` or beyond."""
+        if self._unpublished(head):
+            self._renew(wait_s=wait_s)
+
+    def knows(self, event_id: EventId) -> bool:
+        """Whether the log has an event of this id. For whoever holds the log's lock and has folded."""
+        if self._index is not None:
+            with suppress(IndexUnusable):
+                return self._index.has_id(event_id)
+        return any(entry.event.event_id == event_id for entry in self.entries())
 
     def project(self, *, check: bool = False, wait_s: float | None = None) -> Projected:
         """Rebuild every read model, and the index, from the log alone; with `check`, only say which differ."""

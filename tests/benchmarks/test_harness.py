@@ -53,6 +53,9 @@ def test_the_table_has_a_row_for_every_budget(tmp_path: Path):
 
     for what in (
         "`--version`",
+        "a hook call, 60 events in the log",
+        "a hook call that injects, 60 events in the log",
+        "a hook call that starts a worker, 60 events in the log",
         "sync, nothing new, 3 session files",
         "sync, nothing new, 5 session files",
         "sync, nothing new, 60 events in the log against 20",

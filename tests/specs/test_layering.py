@@ -27,7 +27,7 @@ FLOOR = {
     "machine",
     "replace",
 }  # what the ends stand on: directories, the machine, one rename
-WORKSPACE = {"curated", "establish", "opened", "workspace"}
+WORKSPACE = {"curated", "drain", "establish", "opened", "workspace"}
 RANKS = (
     VOCABULARY | FLOOR,
     {"agents", "log", "projections"},

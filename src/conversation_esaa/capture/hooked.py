@@ -1,0 +1,131 @@
+"""What a hook call means for the log. Pure.
+
+Texts of a hook differ from those of the agent's own log: cut, joined, with context in them that nobody typed. So
+a call is a reason to look into that log, and only what no log tells is taken from the call itself: that a
+session ended; and the words of an agent whose log we cannot read (`ONLY_HOOKS`), under one identity however
+often its hooks fire.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.ids import AgentId
+from conversation_esaa.text import masked
+from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
+
+if TYPE_CHECKING:
+    from conversation_esaa.capture.spool import Hook
+    from conversation_esaa.projections.conversation import Session
+
+ONLY_HOOKS = frozenset({AgentId("cursor")})
+"""Agents whose hooks tell all that was said, and whose logs no module here reads."""
+
+_KINDS = {
+    "sessionstart": MarkKind.STARTED,
+    "sessionend": MarkKind.ENDED,
+    "precompact": MarkKind.COMPACTED,
+}
+_SPEAKERS = {  # event of an agent in ONLY_HOOKS → who said it, and the key of the words
+    "beforesubmitprompt": (Actor.USER, "prompt"),
+    "afteragentresponse": (Actor.ASSISTANT, "text"),
+}
+_SESSION = ("session_id", "sessionId", "conversation_id", "thread-id")
+_ANSWER = ("last_assistant_message", "lastAssistantMessage", "last-assistant-message", "prompt_response")
+_OF_A_SUBAGENT = ("agent_id", "subagentType", "subagent_id", "agent_transcript_path")
+_COMPARED = 400  # characters of an answer; hooks cut long ones
+
+
+def session_id(hook: Hook) -> str:
+    """The session that a call is about; "" when it does not say, or is about a sub-agent in it."""
+    if any(hook.payload.get(key) for key in _OF_A_SUBAGENT):
+        return ""
+    return _text(hook, *_SESSION)
+
+
+def answer(hook: Hook) -> str:
+    """What the agent has just said, according to the call; "" when it does not tell."""
+    return _text(hook, *_ANSWER)
+
+
+def kind(hook: Hook) -> MarkKind | None:
+    """What happened to the session, when that is what the call is about."""
+    return _KINDS.get(_event(hook))
+
+
+def is_in(said: str, session: Session | None) -> bool:
+    """Whether `said` is the last answer of the session, as far as a hook's text can be compared with a log's."""
+    if session is None or session.answer is None or session.unanswered:
+        return False
+    told, kept = _folded(masked(said)), _folded(session.answer.text)
+    return told[:_COMPARED] in kept or kept[:_COMPARED] in told
+
+
+def mark(hook: Hook, *, turns: int, cwd: str) -> SessionMark | None:
+    """What the call says of its session, as an event that is the same however often it is said.
+
+    turns   of the session so far: it can end, and be compacted, again after more.
+    """
+    what, session = kind(hook), session_id(hook)
+    if what is None or not session:
+        return None
+    return SessionMark(
+        source=hook.agent,
+        source_session_id=session,
+        kind=what,
+        source_ref="" if what is MarkKind.STARTED else f"turns={turns}",
+        said_at=hook.at,
+        cwd=cwd,
+        model=_text(hook, "model"),
+        trigger=_text(hook, "reason", "trigger"),
+    )
+
+
+def turn(hook: Hook, *, cwd: str) -> Turn | None:
+    """What was said, for an agent in ONLY_HOOKS."""
+    speaker = _SPEAKERS.get(_event(hook))
+    session = session_id(hook)
+    if speaker is None or not session or hook.agent not in ONLY_HOOKS:
+        return None
+    actor, key = speaker
+    text = _text(hook, key)
+    if not text.strip():
+        return None
+    digest = hashlib.sha256(without_surrogates(text).encode()).hexdigest()[:16]
+    generation = _text(hook, "generation_id")
+    return Turn(
+        source=hook.agent,
+        source_session_id=session,
+        source_index=-1,
+        source_ref=f"{generation}/{actor}/{digest}",
+        message_ref=generation,
+        actor=actor,
+        text=text,
+        said_at=hook.at,
+        cwd=cwd,
+        model=_text(hook, "model"),
+        agent_version=_text(hook, "cursor_version"),
+    )
+
+
+def directory(hook: Hook) -> str:
+    """Where the agent says that it works; "" when it does not."""
+    roots = hook.payload.get("workspace_roots")
+    first = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+    return _text(hook, "cwd") or first
+
+
+def _event(hook: Hook) -> str:
+    """Without the ways to spell it: `SessionEnd`, `sessionEnd`, `session_end`."""
+    return hook.event.replace("_", "").replace("-", "").lower()
+
+
+def _text(hook: Hook, *keys: str) -> str:
+    found = (hook.payload.get(key) for key in keys)
+    return next((value for value in found if isinstance(value, str) and value), "")
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,409 @@
+"""One call of a hook, as a process: what it leaves in the spool, and what it says, which is nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from builders.hooks import ENTRY, Hooks, silent
+from builders.world import SOURCE, World
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+
+
+@pytest.fixture
+def hooks(world: World) -> Hooks:
+    world.workspace()
+    return Hooks(world)
+
+
+def left_alone(hooks: Hooks, *args, **keys):
+    with hooks.somebody_there():
+        return hooks.call(*args, **keys)
+
+
+def test_a_call_is_one_whole_private_file(hooks):
+    """Written beside and renamed, so that a reader never sees half of one."""
+    ran = left_alone(hooks, "codex", "Stop", session_id="s1", last_assistant_message="é \ud83d done")
+
+    assert silent(ran)
+    (call,) = hooks.spooled()
+    assert (call["agent"], call["event"]) == ("codex", "Stop")
+    assert call["payload"]["last_assistant_message"] == "é \ud83d done"
+    (path,) = hooks.spool.iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert hooks.spool.stat().st_mode & 0o777 == hooks.run.stat().st_mode & 0o777 == 0o700
+
+
+def test_names_sort_by_time(hooks):
+    """The spool is read oldest first."""
+    for number in range(5):
+        left_alone(hooks, "codex", "Stop", session_id=f"s{number}")
+
+    assert [call["payload"]["session_id"] for call in hooks.spooled()] == [f"s{n}" for n in range(5)]
+
+
+@pytest.mark.parametrize("extra", [b"", b"\n", b"  \n\n", b'{"second":1}', b"garbage"])
+def test_it_goes_when_one_value_is_complete_though_the_pipe_stays_open(hooks, extra):
+    """FC-H03: some agents keep the pipe open for as long as they live. What follows the value is not read."""
+    payload = json.dumps({"cwd": str(hooks.world.project), "prompt": 'a "}" and {['}).encode()
+    with hooks.somebody_there():
+        process = subprocess.Popen(
+            hooks.command("codex", "UserPromptSubmit"), stdin=subprocess.PIPE, env=hooks.environ()
+        )
+        assert process.stdin
+        process.stdin.write(payload + extra)
+        process.stdin.flush()
+
+        assert process.wait(timeout=30) == 0
+
+        process.stdin.close()
+    assert [call["payload"]["prompt"] for call in hooks.spooled()] == ['a "}" and {[']
+
+
+def test_a_payload_in_many_pieces_is_put_together(hooks):
+    """A pipe holds 64 KB; a pasted prompt is longer. A brace at the end of a piece ends nothing."""
+    text = "{}" * 150_000
+    with hooks.somebody_there():
+        process = subprocess.Popen(hooks.command("codex", "Stop"), stdin=subprocess.PIPE, env=hooks.environ())
+        assert process.stdin
+        payload = json.dumps({"cwd": str(hooks.world.project), "prompt": text}).encode()
+        for start in range(0, len(payload), 50_000):
+            process.stdin.write(payload[start : start + 50_000])
+            process.stdin.flush()
+
+        assert process.wait(timeout=30) == 0
+
+        process.stdin.close()
+    assert hooks.spooled()[0]["payload"]["prompt"] == text
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *(b"", b"null", b"[]", b"{}", b'"text"', b"{", b'{"cwd": "', b"{]}", b"\x00\xff", b"not json"),
+        pytest.param(b"[" * 100_000 + b"]" * 100_000, id="deep"),
+        pytest.param(b'{"prompt": "' + b"x" * 17_000_000 + b'"}', id="17 MB"),
+    ],
+)
+def test_without_a_usable_payload_it_is_still_known_that_somebody_called(hooks, raw):
+    """FC-H04: counted, and the worker looks at the agent's logs as `sync` would."""
+    ran = left_alone(hooks, "claude-code", "Stop", raw=raw)
+
+    assert silent(ran)
+    assert [(call["agent"], call["payload"] or None) for call in hooks.spooled()] in (
+        [("claude-code", None)],
+        [("claude-code", "text")],
+    )
+    assert hooks.noted() == ["claude-code Stop no payload"]
+
+
+def test_closed_descriptors_are_no_place_to_write_to(hooks):
+    """FC-H04: with its standard streams closed, what a call opens must not be taken for them."""
+    code = "import os, sys; os.closerange(0, 3); os.execv(sys.argv[1], sys.argv[1:])"
+    with hooks.somebody_there():
+        done = subprocess.run(
+            [sys.executable, "-c", code, *hooks.command("claude-code", "SessionStart", "--inject")],
+            env=hooks.environ(),
+            cwd=hooks.world.project,
+            check=False,
+        )
+
+    assert done.returncode == 0
+    assert [call["payload"] for call in hooks.spooled()] == [None]
+    assert (hooks.run / "watcher.lock").read_bytes() == b""
+
+
+def test_numbers_and_characters_beyond_all_bounds_pass(hooks):
+    """FC-N15: what the agent sends is kept as it came; what it means is for the worker to find out."""
+    raw = b'\xef\xbb\xbf {"a": 1e400, "b": %s, "c": "\x01\xff", "c": NaN, "cwd": %s} ' % (
+        b"9" * 400,
+        json.dumps(str(hooks.world.project)).encode(),
+    )
+
+    assert silent(left_alone(hooks, "codex", "Stop", raw=raw))
+
+    assert hooks.spooled()[0]["payload"]["b"] == int("9" * 400)
+    assert hooks.noted() == []
+
+
+def test_a_nested_call_does_nothing(hooks):
+    """FC-H11: what we start carries a mark, so that nothing of ours ever calls us in a circle."""
+    done = subprocess.run(
+        hooks.command("claude-code", "SessionStart", "--inject"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=hooks.environ(CONVERSATION_ESAA_NESTED="1"),
+        cwd=hooks.world.project,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not hooks.spool.exists()
+    assert hooks.noted() == ["claude-code SessionStart nested call"]
+
+
+def test_where_no_workspace_is_nothing_happens(world: World):
+    """Hooks in a user's settings run in every project; a project that is none of ours keeps no trace."""
+    hooks = Hooks(world)
+
+    assert silent(hooks.call("codex", "Stop", session_id="s1"))
+
+    assert list(world.project.iterdir()) == []
+
+
+def test_no_store_is_made_that_the_user_removed(hooks):
+    """FC-I13: a store in the middle of being deleted stays deleted."""
+    shutil.rmtree(hooks.world.store)
+
+    assert silent(hooks.call("codex", "Stop"))
+
+    assert list(hooks.world.project.iterdir()) == []
+
+
+def test_what_a_person_tidied_up_is_made_again(hooks):
+    """`run/` may be deleted at any time."""
+    shutil.rmtree(hooks.run)
+
+    assert silent(left_alone(hooks, "codex", "Stop"))
+
+    assert len(hooks.spooled()) == 1
+
+
+def test_a_store_that_cannot_be_written_is_nobody_s_trouble(hooks):
+    """FC-N08, FC-I04: a file in the way, as good as a read-only disk."""
+    hooks.run.rename(hooks.run.with_name("aside"))
+    hooks.run.write_bytes(b"")
+
+    assert silent(hooks.call("codex", "Stop", session_id="s1"))
+
+
+def test_a_link_in_the_store_leads_nowhere(hooks, tmp_path):
+    """A store that came with somebody's repository must not make us write elsewhere."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    hooks.run.mkdir(exist_ok=True)
+    hooks.spool.symlink_to(elsewhere)
+
+    assert silent(hooks.call("codex", "Stop", session_id="s1"))
+
+    assert list(elsewhere.iterdir()) == []
+    assert hooks.noted() == ["codex Stop NotADirectoryError"]
+
+
+def test_a_full_disk_loses_the_call_and_nothing_else(hooks):
+    """FC-N07: the kernel itself refuses the write. No half file stays."""
+    import resource
+
+    with hooks.somebody_there():
+        done = subprocess.run(
+            hooks.command("codex", "Stop"),
+            input=json.dumps({"cwd": str(hooks.world.project)}).encode(),
+            capture_output=True,
+            env=hooks.environ(),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60)),
+            check=False,
+        )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert list(hooks.spool.iterdir()) == []
+    assert hooks.noted() == ["codex Stop File too large"]
+
+
+def test_the_log_of_failures_stays_small(hooks):
+    """FC-B10: one old part and one new one, whatever goes wrong how often."""
+    log = hooks.run / "hook.log"
+    left_alone(hooks, "codex", "Stop", raw=b"")
+    log.write_text("2026-03-01T10:00:00.000Z codex Stop no payload\n" * 2_000)
+
+    left_alone(hooks, "codex", "Stop", raw=b"")
+
+    assert len(hooks.noted()) == 1
+    assert log.with_name("hook.log.1").stat().st_size > 64_000
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_names_from_outside_are_cut_to_what_names_are(hooks):
+    """They are written into JSON and into a log."""
+    left_alone(hooks, 'co"dex\n', "Stop{}" * 50, raw=b"")
+
+    assert hooks.spooled()[0]["agent"] == "codex"
+    assert len(hooks.spooled()[0]["event"]) <= 40
+    assert len(hooks.noted()) == 1
+
+
+class TestWhere:
+    """Which workspace a call belongs to."""
+
+    def test_the_payload_says_it_rather_than_the_process(self, hooks, tmp_path):
+        assert silent(left_alone(hooks, "codex", "Stop", cwd=tmp_path))
+
+        assert len(hooks.spooled()) == 1
+
+    def test_another_project_s_call_is_not_taken_for_ours(self, hooks, tmp_path):
+        """I4: the process may stand anywhere; what the payload says counts."""
+        other = tmp_path / "other"
+        other.mkdir()
+        raw = json.dumps({"cwd": str(other)}).encode()
+
+        assert silent(left_alone(hooks, "codex", "Stop", raw=raw))
+
+        assert not hooks.spool.exists()
+
+    def test_a_directory_that_is_gone_still_lies_in_its_workspace(self, hooks):
+        gone = hooks.world.project / "src" / "gone"
+        raw = json.dumps({"cwd": str(gone)}).encode()
+
+        left_alone(hooks, "codex", "Stop", raw=raw)
+
+        assert len(hooks.spooled()) == 1
+
+    def test_a_process_whose_directory_is_gone_ends_well(self, hooks):
+        code = "import os, sys; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); os.execv(sys.argv[1], sys.argv[1:])"
+        done = subprocess.run(
+            [sys.executable, "-c", code, *hooks.command("codex", "Stop")],
+            input=b"",
+            capture_output=True,
+            cwd=hooks.world.project,
+            env=hooks.environ(),
+            check=False,
+        )
+
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+    def test_a_link_is_followed(self, hooks, tmp_path):
+        """FC-G06."""
+        inside = hooks.world.project / "src"
+        inside.mkdir()
+        link = tmp_path / "link"
+        link.symlink_to(inside)
+        raw = json.dumps({"cwd": str(link)}).encode()
+
+        left_alone(hooks, "codex", "Stop", raw=raw)
+
+        assert len(hooks.spooled()) == 1
+
+    def test_a_linked_worktree_leads_to_its_main_one(self, hooks, tmp_path):
+        worktree = tmp_path / "feature"
+        (worktree / "src").mkdir(parents=True)
+        git_dir = hooks.world.project / ".git" / "worktrees" / "feature"
+        git_dir.mkdir(parents=True)
+        (worktree / ".git").write_text(f"gitdir: {git_dir}\n")
+        raw = json.dumps({"cwd": str(worktree / "src")}).encode()
+
+        left_alone(hooks, "codex", "Stop", raw=raw)
+
+        assert len(hooks.spooled()) == 1
+
+    def test_the_nearest_workspace_wins(self, hooks):
+        inner = World(hooks.world.project / "vendor", project="inner")
+        inner.workspace()
+        raw = json.dumps({"cwd": str(inner.project)}).encode()
+
+        left_alone(Hooks(inner), "codex", "Stop", raw=raw)
+
+        assert len(Hooks(inner).spooled()) == 1
+        assert not hooks.spool.exists()
+
+    @pytest.mark.parametrize("key", ["workspaceRoot", "workspace_roots"])
+    def test_other_words_for_it(self, hooks, tmp_path, key):
+        """Grok names a root beside the directory, Cursor names roots and no directory."""
+        root = str(hooks.world.project) + "/"
+        raw = json.dumps({key: [root] if key.endswith("s") else root}).encode()
+
+        left_alone(hooks, "cursor", "stop", cwd=tmp_path, raw=raw)
+
+        assert len(hooks.spooled()) == 1
+
+    def test_a_path_with_blanks_quotes_and_accents(self, tmp_path):
+        """FC-H08."""
+        world = World(tmp_path, project="My Proj (x86) & é'quote")
+        world.workspace()
+        hooks = Hooks(world)
+        codex = world.codex().user("Which port?").assistant("8080.")
+
+        assert silent(hooks.call("codex", "Stop", session_id=codex.id, last_assistant_message="8080."))
+        hooks.settle()
+
+        assert world.said() == [("user", "Which port?"), ("assistant", "8080.")]
+
+
+def test_grok_is_known_by_what_it_sends(hooks):
+    """It runs the hooks of `.claude/settings.json` as well, and would be taken for Claude Code."""
+    left_alone(hooks, "claude-code", "Stop", hookEventName="stop", sessionId="g1", session_id="g1")
+
+    assert hooks.spooled()[0]["agent"] == "grok"
+
+
+def test_a_call_loads_nothing_that_costs(hooks):
+    """I5: what is loaded here is paid by every agent, at every prompt."""
+
+    def loaded(*words: str) -> set[str]:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-X", "importtime", *words],
+            input=json.dumps({"cwd": str(hooks.world.project)}).encode(),
+            capture_output=True,
+            env=hooks.environ(),
+            check=False,
+        )
+        return {
+            line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines() if b"|" in line
+        }
+
+    with hooks.somebody_there():
+        ours = loaded(str(ENTRY), "claude-code", "SessionStart", "--inject") - loaded("-c", "pass")
+
+    frozen = {"os", "stat", "_stat", "posixpath", "genericpath", "_collections_abc", "abc", "_abc", "io"}
+    assert ours - frozen <= {"fcntl", "_json", "time", "_thread"}
+
+
+def test_it_stands_alone():
+    """It is run by whatever interpreter was recorded, also when the package beside it is half installed."""
+    for name in ("entry.py", "call.py"):
+        source = (SOURCE / "conversation_esaa" / "hooks" / name).read_text("utf-8")
+        imports = [
+            line.split()[1] for line in source.splitlines() if line.lstrip().startswith(("import ", "from "))
+        ]
+        assert {module.split(".")[0] for module in imports} <= set(sys.stdlib_module_names)
+
+
+def test_half_a_payload_does_not_hold_the_agent(hooks):
+    """An agent that stops in the middle of it is not waited for until it kills us."""
+    with hooks.somebody_there():
+        process = subprocess.Popen(
+            hooks.command("claude-code", "Stop"),
+            stdin=subprocess.PIPE,
+            env=hooks.environ(),
+            cwd=hooks.world.project,
+        )
+        assert process.stdin
+        process.stdin.write(b'{"cwd": "/srv')
+        process.stdin.flush()
+
+        began = time.monotonic()
+        assert process.wait(timeout=30) == 0
+        assert time.monotonic() - began < 20
+
+        process.stdin.close()
+    assert hooks.noted() == ["claude-code Stop no payload"]
+
+
+def test_a_missing_part_is_no_traceback(tmp_path: Path):
+    """Half of an upgrade: the file is there, what it runs is not."""
+    alone = tmp_path / "entry.py"
+    alone.write_bytes(ENTRY.read_bytes())
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(alone), "codex", "Stop"],
+        capture_output=True,
+        input=b"{}",
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
