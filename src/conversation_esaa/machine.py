@@ -7,6 +7,7 @@ another machine and the library never asks for itself.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,29 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     user_home: Path
     present: Path  # the current directory
     now: Callable[[], str]  # RFC 3339 UTC, milliseconds
+
+
+STATE_DIRECTORY = "CONVERSATION_ESAA_STATE_DIR"
+
+
+def state_directory(machine: Machine, *, system: str = sys.platform) -> Path:
+    """Where we keep what belongs to the user and to no workspace. Not made here.
+
+    `$CONVERSATION_ESAA_STATE_DIR`, else what each system has for such a thing; why no library is asked:
+    docs/adr/0011.
+    """
+    environ = machine.environ
+    if given := environ.get(STATE_DIRECTORY):
+        return machine.present / given
+    if system == "win32":
+        base = Path(environ.get("LOCALAPPDATA") or machine.user_home / "AppData" / "Local")
+    elif system == "darwin":
+        base = machine.user_home / "Library" / "Application Support"
+    else:
+        base = Path(environ.get("XDG_STATE_HOME") or machine.user_home / ".local" / "state")
+        if not base.is_absolute():  # the specification: a relative one does not count
+            base = machine.user_home / ".local" / "state"
+    return base / "conversation-esaa"
 
 
 def this_machine() -> Machine:

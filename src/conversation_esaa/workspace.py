@@ -23,6 +23,7 @@ from conversation_esaa.curated import Curated
 from conversation_esaa.errors import ConversationError, UnknownName
 from conversation_esaa.establish import Established, establish, leftovers, old_hooks, open_log, read_settings
 from conversation_esaa.events import DecisionRecorded, Entry, Head
+from conversation_esaa.hooked import Hooked
 from conversation_esaa.ids import HUMAN
 from conversation_esaa.later import Later
 from conversation_esaa.layout import Layout
@@ -117,7 +118,7 @@ def agents(path: Path | None = None, *, machine: Machine | None = None) -> list[
     return surveys.survey(layout=layout, settings=settings, sources=sources)
 
 
-class Workspace(Curated):
+class Workspace(Curated, Hooked):
     """One workspace.
 
     root        the directory that holds `.conversation-esaa/`.
@@ -187,6 +188,12 @@ class Workspace(Curated):
             leftovers=leftovers(workspace.layout),
             hooks=old_hooks(workspace.root),
         )
+
+    @classmethod
+    def anywhere(cls, path: Path | None = None, *, machine: Machine | None = None) -> Workspace:
+        """The workspace at `path`, or what would be one: for what is about agents' settings and no log."""
+        machine = machine or this_machine()
+        return cls(locate.intended(machine.present, path), machine=machine)
 
     # --- reading ---------------------------------------------------------------------------------------
 

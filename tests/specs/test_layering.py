@@ -27,14 +27,15 @@ FLOOR = {
     "machine",
     "replace",
 }  # what the ends stand on: directories, the machine, one rename
-WORKSPACE = {"curated", "drain", "establish", "opened", "workspace"}
+WORKSPACE = {"curated", "drain", "establish", "hooked", "opened", "workspace"}
+APART = {"hooks.worker"}  # a surface that lies in a lower room, beside the settings that start it
 RANKS = (
     VOCABULARY | FLOOR,
     {"agents", "log", "projections"},
     {"capture", "curation", "index", "publish"},
-    {"reading", "forensic", "demo"},
+    {"reading", "forensic", "demo", "hooks"},
     WORKSPACE,
-    {"cli", "mcp", "web", "watch", "hooks"},
+    {"cli", "mcp", "web", "watch", *APART},
     {"__main__"},
 )
 ONE_ROOM = (VOCABULARY | FLOOR, WORKSPACE)
@@ -56,7 +57,7 @@ MODULES = {
 
 def room(module: str) -> str:
     """The folder or module directly below the package."""
-    return module.split(".", maxsplit=1)[0]
+    return module if module in APART else module.split(".", maxsplit=1)[0]
 
 
 def rank(module: str) -> int:
