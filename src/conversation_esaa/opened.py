@@ -11,7 +11,7 @@ import msgspec
 from conversation_esaa import __version__
 from conversation_esaa.agents import registry
 from conversation_esaa.capture import unchanged
-from conversation_esaa.capture.sync import Sources, SyncReport, sync
+from conversation_esaa.capture.sync import Sources, sync
 from conversation_esaa.capture.unchanged import Witness
 from conversation_esaa.errors import ConversationError, LockTimeout, UnknownName, UsageError
 from conversation_esaa.establish import open_log, read_settings, settle_move
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from conversation_esaa.capture.report import SyncReport
     from conversation_esaa.events import Entry
     from conversation_esaa.index.store import Index
     from conversation_esaa.log.file_log import FileLog

@@ -31,7 +31,7 @@ from conversation_esaa.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conversation_esaa.capture.sync import AgentReport, SyncReport
+    from conversation_esaa.capture.report import AgentReport, SyncReport
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 

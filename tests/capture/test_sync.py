@@ -92,8 +92,9 @@ def test_status_counts_what_the_log_has_of_each_agent_however_it_was_looked_at(w
     world.codex().user("three")
     world.sync()
 
-    def counts() -> list[int]:
-        return [agent.captured for agent in agents(world.project, machine=world.machine())]
+    def counts() -> dict[str, int]:
+        surveys = agents(world.project, machine=world.machine())
+        return {agent.agent: agent.captured for agent in surveys if agent.captured}
 
     before = counts()
     world.sync(full=True)
@@ -101,7 +102,7 @@ def test_status_counts_what_the_log_has_of_each_agent_however_it_was_looked_at(w
     (world.store / "sync-state.json").unlink()
     world.sync()
 
-    assert before == full == counts() == [3, 2, 0, 0]
+    assert before == full == counts() == {"claude-code": 3, "codex": 2}
 
 
 def test_a_session_named_by_path_is_read_alone(world: World, tmp_path):

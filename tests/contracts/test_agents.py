@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, grok
+from builders import antigravity, codex, gemini_cli, grok, qwen_code
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName
@@ -58,17 +58,32 @@ def claude_code_talk() -> list[Any]:
     return session.records
 
 
+def gemini_cli_talk() -> list[Any]:
+    session = gemini_cli.Session().typed("Name a herb.").tool_call().answered("Mint.").resumed()
+    return session.typed("Another?").answered("Sage.").compressed().records
+
+
+def qwen_code_talk() -> list[Any]:
+    session = qwen_code.Session().typed("Name a herb.").tool_call().answered("Mint.").compressed()
+    return session.typed("Another?").answered("Sage.").records
+
+
 SAMPLES: dict[str, Callable[[], list[Any]]] = {
     "antigravity": antigravity_talk,
     "claude-code": claude_code_talk,
     "codex": codex_talk,
+    "gemini-cli": gemini_cli_talk,
     "grok": grok_talk,
+    "qwen-code": qwen_code_talk,
 }
+# variable, home without it, and what is below the directory that it names
 OVERRIDES = {
-    "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli"),
-    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
-    "codex": ("CODEX_HOME", ".codex"),
-    "grok": ("GROK_HOME", ".grok"),
+    "antigravity": ("ANTIGRAVITY_HOME", ".gemini/antigravity-cli", ""),
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", ""),
+    "codex": ("CODEX_HOME", ".codex", ""),
+    "gemini-cli": ("GEMINI_CLI_HOME", ".gemini", ".gemini"),
+    "grok": ("GROK_HOME", ".grok", ""),
+    "qwen-code": ("QWEN_HOME", ".qwen", ""),
 }
 
 THERE = [name for name, module in MODULES.items() if importlib.util.find_spec(module)]
@@ -209,11 +224,13 @@ def test_the_state_stays_small(name):
     module, state = agent(name), opened(agent(name))
     records = SAMPLES[name]()
 
-    for _ in range(300):
+    for number in range(300):
         read(module, records, state)
-        for record in records:
-            if "step_index" in record:  # Antigravity numbers its steps, and repeated ones are one
+        for at, record in enumerate(records):  # where a record that is stated again is the same one
+            if "step_index" in record:
                 record["step_index"] += len(records)
+            for key in {"id", "uuid"} & set(record):
+                record[key] = f"{at}-{number}"
 
     assert state.visible > 600
     assert len(msgspec.json.encode(state)) < 8_000
@@ -233,12 +250,12 @@ def test_a_missing_home_has_no_session(name, roots, tmp_path):
 @EVERY_AGENT
 def test_the_environment_can_move_the_home_and_an_empty_value_does_not(name, tmp_path):
     """FC-G07."""
-    variable, usual = OVERRIDES[name]
+    variable, usual, below = OVERRIDES[name]
     home = agent(name).home
 
     assert home({}, tmp_path) == tmp_path / usual
     assert home({variable: ""}, tmp_path) == tmp_path / usual
-    assert home({variable: "/elsewhere"}, tmp_path) == Path("/elsewhere")
+    assert home({variable: "/elsewhere"}, tmp_path) == Path("/elsewhere", below)
 
 
 @EVERY_AGENT

@@ -8,18 +8,25 @@ skipped. Of a key that a line states twice, the last one counts.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
+from conversation_esaa.agents.registry import glancing
+from conversation_esaa.agents.storage import Opened
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from json import JSONDecoder
     from pathlib import Path
     from typing import BinaryIO
 
+    from conversation_esaa.agents.registry import AgentModule, ReaderState, SessionFile
+
+BUFFER = 1 << 17  # bytes read at once from each file
 MAX_NAMED = 100  # bad lines that are named; of a file that is no JSONL at all, the rest are counted
 
 _decode = msgspec.json.Decoder().decode
@@ -57,6 +64,23 @@ class _Line(msgspec.Struct, frozen=True):
     records: list[Any]  # JSON objects
     remark: str = ""  # what is wrong with it; "" when nothing is
     whole: bool = True  # it is records and nothing else, so nothing can be missing
+
+
+def beside(file: SessionFile) -> Sequence[str]:
+    """Nothing: it is one file."""
+    del file
+    return ()
+
+
+@contextlib.contextmanager
+def opened(file: SessionFile) -> Iterator[Opened]:
+    """The file, read from where its reader left off. Raises OSError."""
+    with file.path.open("rb", buffering=BUFFER) as handle:
+
+        def records(lines: Lines, module: AgentModule, state: ReaderState) -> Iterator[Any]:
+            return read_records(handle, lines, glancing(module, state))
+
+        yield Opened(records, grows=handle)
 
 
 def read_records(
@@ -121,6 +145,17 @@ def read_document(path: Path) -> dict[str, Any]:
     except OSError:
         return {}
     return dict(records[0]) if records else {}
+
+
+def read_document_bytes(content: bytes, lines: Lines) -> Iterator[Any]:
+    """The one JSON object of a file; what is wrong with it is named in `lines`, which stay at the beginning.
+
+    An empty file is one that is about to be written: nothing, and nothing wrong.
+    """
+    found = _read_tolerantly(content)
+    if found.remark:
+        lines.name_bad(found.remark)
+    yield from found.records[:1]
 
 
 def _read_tolerantly(line: bytes) -> _Line:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
+from conversation_esaa.agents.storage import Kind
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.ids import AgentId, agent_id
 
@@ -25,15 +26,26 @@ MODULES = {
     AgentId("codex"): "conversation_esaa.agents.codex",
     AgentId("grok"): "conversation_esaa.agents.grok",
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
+    AgentId("gemini-cli"): "conversation_esaa.agents.gemini_cli",
+    AgentId("qwen-code"): "conversation_esaa.agents.qwen_code",
 }
 
 
 class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A native log that may hold turns of the workspace."""
+    """A native log that may hold turns of the workspace: a file, or one session of a database."""
 
     path: Path
     session_id: str = ""  # as file or folder name tell it; the records may know better
     cwd: str = ""  # as side files tell it; "" when only the records do
+    kind: Kind = Kind.JSONL
+    revision: str = ""
+    """For a session that shares its file with others: another one whenever something in it changed. With it
+    the neighbours' news are not taken for news of this session."""
+
+    @property
+    def key(self) -> str:
+        """What its cursor is kept under."""
+        return f"{self.path}#{self.session_id}" if self.kind is Kind.SQLITE else str(self.path)
 
 
 class ReaderState(msgspec.Struct, kw_only=True):
@@ -93,7 +105,8 @@ class AgentModule(Protocol):
     def read(self, records: Iterable[Any], state: ReaderState) -> Iterator[Turn | SessionMark]:
         """What the screen showed, in file order, moving `state` forward.
 
-        records   decoded JSON values of any shape, from where `state` left off. Whatever they are,
+        records   decoded JSON values of any shape, from where `state` left off (for a kind of storage that
+                  knows no such place: all of them, and a new state). Whatever they are,
                   nothing is raised: an allow-list of patterns, and a count of what was not understood.
         Reading a file in one go or in any number of pieces gives the same turns.
         """

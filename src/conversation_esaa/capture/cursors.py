@@ -8,29 +8,34 @@ what the log has already is recognised by identity.
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from conversation_esaa.agents.storage import Kind, storage
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
-    import os
     from pathlib import Path
     from typing import BinaryIO
+
+    from conversation_esaa.agents.registry import SessionFile
+    from conversation_esaa.capture.unchanged import Witness
 
 SCHEMA = "conversation-esaa.sync-state/2"
 _SAMPLE = 1024
 
 
-class Stat(msgspec.Struct, frozen=True):
+class Stat(msgspec.Struct, frozen=True, omit_defaults=True):
     """What tells that a file may have changed, without opening it."""
 
     size: int
     mtime_ns: int
     ctime_ns: int
     inode: int
+    beside: str = ""  # a digest of the same of every other file that belongs to the session
 
     @classmethod
     def of(cls, result: os.stat_result) -> Stat:
@@ -44,6 +49,7 @@ class Cursor(msgspec.Struct, kw_only=True, omit_defaults=True):
     agent: str
     session_id: str
     stat: Stat
+    revision: str = ""  # of a session that shares its file with others
     offset: int = 0  # 0: to be read from its beginning when it changes
     line_no: int = 0
     fingerprint: str = ""
@@ -53,6 +59,10 @@ class Cursor(msgspec.Struct, kw_only=True, omit_defaults=True):
     private: int = 0  # turns that were nothing but <private> text
     bad_lines: list[tuple[int, str]] = []  # line number from 1, reason
     recognised: dict[str, str] = {}  # turns that a v1.1 tool had captured: event id → digest
+
+    def is_current(self, stat: Stat, revision: str) -> bool:
+        """Whether nothing can have changed since it was read."""
+        return self.stat == stat or (revision != "" and self.revision == revision)
 
 
 class SyncState(msgspec.Struct, kw_only=True):
@@ -85,6 +95,30 @@ def encoded(value: msgspec.Struct) -> bytes:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:  # rare, so paid for here
         return msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
+
+
+def look(file: SessionFile, witness: Witness | None = None) -> Stat:
+    """What tells whether a session may have changed, without opening it. Raises OSError, without its file."""
+    looked = file.path.stat()
+    if witness:
+        witness.stat(str(file.path), looked)
+    stat = Stat.of(looked)
+    if file.kind is Kind.JSONL:  # by far the most: nothing lies beside it
+        return stat
+    digest = hashlib.sha256()
+    for path in storage(file.kind).beside(file):
+        if witness:
+            witness.content(path)
+        digest.update(_stat_words(path))
+    return msgspec.structs.replace(stat, beside=digest.hexdigest()[:32])
+
+
+def _stat_words(path: str) -> bytes:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a path is text here
+    except (OSError, ValueError):
+        return b"-\n"
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}\n".encode()
 
 
 def fingerprint(file: BinaryIO, end: int) -> str:

@@ -8,10 +8,12 @@ import msgspec
 
 from conversation_esaa.agents.registry import MODULES, ReaderState, agent, unlisted
 from conversation_esaa.capture import cursors
-from conversation_esaa.capture.cursors import Cursor, Stat
-from conversation_esaa.capture.sync import Sources, roots_now
+from conversation_esaa.capture.cursors import Cursor, look
+from conversation_esaa.capture.report import os_words
+from conversation_esaa.capture.roots import roots_now
 
 if TYPE_CHECKING:
+    from conversation_esaa.capture.sync import Sources
     from conversation_esaa.ids import AgentId
     from conversation_esaa.layout import Layout
     from conversation_esaa.settings import Settings
@@ -55,17 +57,20 @@ def _survey(
         found.title, found.home, found.found = module.TITLE, str(home), home.is_dir()
         found.unlisted = unlisted(module, home)
         files = list(module.session_files(home, roots))
+    except OSError as error:
+        found.failed = os_words(error)
+        return found
     except Exception as error:  # noqa: BLE001 - one broken agent module must not hide the others
         found.failed = type(error).__name__
         return found
     found.sessions = len(files)
     for file in files:
-        cursor = saved.get(str(file.path))
+        cursor = saved.get(file.key)
         try:
-            stat = Stat.of(file.path.stat())
+            stat = look(file)
         except OSError:
             continue
-        found.with_news += cursor is None or cursor.stat != stat
+        found.with_news += cursor is None or not cursor.is_current(stat, file.revision)
         if cursor:
             _add(found, cursor, str(file.path))
     return found

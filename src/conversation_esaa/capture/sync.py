@@ -19,26 +19,25 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from conversation_esaa.agents import jsonl, listing
-from conversation_esaa.agents.registry import MODULES, agent, glancing, unlisted
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.agents import listing, sqlite
+from conversation_esaa.agents.registry import MODULES, agent, unlisted
 from conversation_esaa.capture import cursors
-from conversation_esaa.capture.cursors import Cursor, Stat, SyncState
+from conversation_esaa.capture.cursors import Cursor, SyncState, look
 from conversation_esaa.capture.dedupe import Identities, Known, Remembered
-from conversation_esaa.capture.drafts import home_relative, mark_event, turn_event
-from conversation_esaa.capture.gate import Gate, Verdict
+from conversation_esaa.capture.gate import Verdict
+from conversation_esaa.capture.report import AgentReport, FileProblem, SyncReport, os_words
+from conversation_esaa.capture.roots import roots_now, workspace_gate
+from conversation_esaa.capture.session import MORE, Draft, Rules, Session
 from conversation_esaa.errors import ConversationError, LogUnreadable
-from conversation_esaa.events import ConversationTurn, Entry, FromSource, Head
+from conversation_esaa.events import ConversationTurn, Entry, Head
 from conversation_esaa.ids import AgentId, agent_id
 from conversation_esaa.lookup import IndexUnusable
 from conversation_esaa.progress import unheard
-from conversation_esaa.turn import SessionMark, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from typing import BinaryIO
 
-    from conversation_esaa.agents.registry import AgentModule, ReaderState, SessionFile
+    from conversation_esaa.agents.registry import AgentModule, SessionFile
     from conversation_esaa.capture.unchanged import Witness
     from conversation_esaa.layout import Layout
     from conversation_esaa.log.contract import EventLog, Recovered, Writer
@@ -48,60 +47,7 @@ if TYPE_CHECKING:
 BATCH = 1000  # drafts in one append: one write, one fdatasync
 BATCH_CHARACTERS = 4_000_000
 TELL_EVERY = 250  # drafts between two words on progress
-BUFFER = 1 << 17  # bytes read at once from each of the files that are merged
 OPEN_FILES = 100  # sessions merged by time at once; far below any limit on descriptors
-NAMED = 100  # directories and bad lines that are named per file; of more, the rest are counted
-MORE = "(more)"
-LONGEST_NAMED = 4_096  # characters of a directory that is named
-
-
-class FileProblem(msgspec.Struct, frozen=True):
-    """A native log, or a part of one, that could not be read."""
-
-    path: str
-    problem: str  # what happened; never what the file says
-    line_no: int = 0  # from 1; 0 for the whole file
-
-
-class AgentReport(msgspec.Struct, kw_only=True):
-    """One agent's part of a run."""
-
-    agent: str
-    home: str
-    found: bool = False  # its data directory is there
-    sessions: int = 0  # session files that may hold turns of this workspace
-    read: int = 0  # of these, the ones with news
-    captured: int = 0  # events added
-    known: int = 0  # turns that the log had already
-    private: int = 0  # turns that were nothing but <private> text
-    refused: dict[str, int] = {}  # session id → turns of it that belong to another workspace
-    refused_cwds: dict[str, int] = {}
-    unknown: dict[str, int] = {}  # record types met now and not understood
-    unlisted: dict[str, int] = {}  # what is there and cannot be read: reason → count
-    problems: list[FileProblem] = []
-    failed: str = ""  # why nothing of this agent was read
-
-
-class SyncReport(msgspec.Struct, kw_only=True):
-    """What a run did."""
-
-    agents: list[AgentReport]
-    captured: int = 0
-    head: Head = Head()
-    recovered: str = ""  # what the log's recovery set aside
-
-    @property
-    def nothing_new(self) -> bool:
-        """Whether no file had news, and nothing went wrong."""
-        silent = not any(report.read or report.problems or report.failed for report in self.agents)
-        return silent and not self.captured and not self.recovered
-
-    @property
-    def partial(self) -> bool:
-        """Whether a file or an agent could not be read. A bad line is reported, and hides only itself."""
-        return any(
-            report.failed or any(not problem.line_no for problem in report.problems) for report in self.agents
-        )
 
 
 class Indexing(Identities, Protocol):
@@ -158,30 +104,25 @@ def sync(
     chosen = [agent_id(name) for name in agents] or [
         name for name in MODULES if name not in set(map(agent_id, settings.capture.exclude_agents))
     ]
-    streams: list[_Session] = []
-    for name in chosen:
-        streams += run.sessions_with_news(name, only=session, full=full)
-    if session and not streams:
-        raise ConversationError(
-            f"{session} is no session file that {' or '.join(chosen)} would have written for this workspace",
-            hint="`conversation-esaa agents` shows where each agent keeps its sessions.",
-        )
-    # A copy is younger than what it was copied from: of equal moments, the older file's turn comes first.
-    streams.sort(key=lambda stream: (stream.stat.mtime_ns, str(stream.file.path)))
-    try:
-        run.capture(streams, progress)
-    except BaseException:
-        with suppress(ConversationError):  # what stopped the run is what must be told
-            run.save(finished=False)
-        raise
-    run.save()
-    return run.report()
-
-
-class _Draft(msgspec.Struct, frozen=True):
-    sort_key: tuple[str, int, int]  # time, file, position in the file: file order holds within a session
-    event: FromSource
-    session: _Session
+    with sqlite.kept_open():
+        streams: list[Session] = []
+        for name in chosen:
+            streams += run.sessions_with_news(name, only=session, full=full)
+        if session and not streams:
+            raise ConversationError(
+                f"{session} is no session file that {' or '.join(chosen)} would have written for this workspace",
+                hint="`conversation-esaa agents` shows where each agent keeps its sessions.",
+            )
+        # A copy is younger than what it was copied from: of equal moments, the older file's turn comes first.
+        streams.sort(key=lambda stream: (stream.stat.mtime_ns, str(stream.file.path)))
+        try:
+            run.capture(streams, progress)
+        except BaseException:
+            with suppress(ConversationError):  # what stopped the run is what must be told
+                run.save(finished=False)
+            raise
+        run.save()
+        return run.report()
 
 
 class _Run:
@@ -206,6 +147,7 @@ class _Run:
                 witness.kind(path)
                 witness.real(path)
         self.gate = workspace_gate(layout, settings)
+        self.rules = Rules(self.gate, sources.user_home, settings.capture.max_text_characters)
         self.roots = roots_now(layout, settings)
         self.head = log.head()
         self.state = self._trusted_state()
@@ -217,6 +159,7 @@ class _Run:
         self._remembered: Remembered | None = None  # in place of an index
         self._remembered_size = 0
         self._changed = False
+        self._listed: set[AgentId] = set()
         self._found: set[str] = set()
 
     def _trusted_state(self) -> SyncState:
@@ -229,11 +172,11 @@ class _Run:
             return SyncState()
         return state
 
-    def sessions_with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[_Session]:
+    def sessions_with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[Session]:
         with listing.witnessed_by(self.witness):
             return self._with_news(name, only=only, full=full)
 
-    def _with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[_Session]:
+    def _with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[Session]:
         report = self.reports.setdefault(name, AgentReport(agent=name, home=""))
         try:
             module = agent(name)
@@ -242,11 +185,15 @@ class _Run:
             found = list(module.session_files(home, self.roots))
         except ConversationError:
             raise
+        except OSError as error:
+            report.failed = os_words(error)
+            return []
         except Exception as error:  # noqa: BLE001 - one broken agent module must not stop the others
             report.failed = f"{type(error).__name__} while looking for sessions"
             return []
         report.sessions = len(found)
-        self._found.update(str(file.path) for file in found)
+        self._listed.add(name)
+        self._found.update(file.key for file in found)
         wanted = only.resolve() if only else None
         streams = []
         for file in found:
@@ -264,23 +211,20 @@ class _Run:
 
     def _session(
         self, module: AgentModule, file: SessionFile, report: AgentReport, *, again: bool
-    ) -> _Session | None:
+    ) -> Session | None:
         try:
-            looked = file.path.stat()
+            stat = look(file, self.witness)
         except FileNotFoundError:
             return None  # the agent tidied up meanwhile
         except OSError as error:
-            report.problems.append(FileProblem(str(file.path), _os_words(error)))
+            report.problems.append(FileProblem(str(file.path), os_words(error)))
             return None
-        if self.witness:
-            self.witness.stat(str(file.path), looked)
-        stat = Stat.of(looked)
-        cursor = self.state.sources.get(str(file.path))
+        cursor = self.state.sources.get(file.key)
         again = again or (cursor is not None and self._belongs_here_now(cursor))
-        if cursor and cursor.stat == stat and not again:
+        if cursor and cursor.is_current(stat, file.revision) and not again:
             return None
         report.read += 1
-        return _Session(self, module, file, report, stat, None if again else cursor)
+        return Session(module, file, report, self.rules, stat=stat, cursor=None if again else cursor)
 
     def _belongs_here_now(self, cursor: Cursor) -> bool:
         """Whether something that was refused would be admitted: a worktree joined, the directory moved."""
@@ -288,7 +232,7 @@ class _Run:
             cwd == MORE or self.gate.judge(cwd) is Verdict.ADMITTED for cwd in cursor.refused
         )
 
-    def capture(self, streams: Sequence[_Session], progress: Progress) -> None:
+    def capture(self, streams: Sequence[Session], progress: Progress) -> None:
         """Append what is new in all of them, and remember how far each was read."""
         done, total = 0, sum(stream.to_read for stream in streams)
         for start in range(0, len(streams), OPEN_FILES):
@@ -301,11 +245,11 @@ class _Run:
                 self.append_all(merged, partial(_tell, progress, group, done, total))
             finally:
                 for stream in group:
-                    stream.remember()
+                    self.remember(stream)
             done += sum(stream.to_read for stream in group)
 
-    def append_all(self, drafts: Iterable[_Draft], tell: Callable[[], None]) -> None:
-        batch: list[_Draft] = []
+    def append_all(self, drafts: Iterable[Draft], tell: Callable[[], None]) -> None:
+        batch: list[Draft] = []
         characters = 0
         for draft in drafts:
             if len(batch) % TELL_EVERY == 0:
@@ -317,7 +261,7 @@ class _Run:
                 batch, characters = [], 0
         self._append(batch)
 
-    def _append(self, batch: list[_Draft]) -> None:
+    def _append(self, batch: list[Draft]) -> None:
         if not batch:
             return
         with self.log.writing(purpose="sync", wait_s=self.wait_s) as writer:
@@ -344,10 +288,10 @@ class _Run:
             self._index = self.open_index()
         return self._known
 
-    def _unknown(self, batch: list[_Draft], known: Known, log: Identities) -> list[_Draft]:
+    def _unknown(self, batch: list[Draft], known: Known, log: Identities) -> list[Draft]:
         """The drafts that the log has not, each once."""
-        fresh: list[_Draft] = []
-        repeated: list[_Draft] = []
+        fresh: list[Draft] = []
+        repeated: list[Draft] = []
         for draft in batch:
             if known.has(draft.event, log, draft.session.cursor.recognised):
                 repeated.append(draft)
@@ -392,11 +336,9 @@ class _Run:
         finished   False when files are still to be read: then it stays to be done what other roots ask for.
         """
         if finished:
-            gone = [
-                path for path in self.state.sources if path not in self._found and not os.path.lexists(path)
-            ]
-            for path in gone:
-                del self.state.sources[path]
+            gone = [key for key, cursor in self.state.sources.items() if self._is_gone(key, cursor)]
+            for key in gone:
+                del self.state.sources[key]
             self._changed |= bool(gone or (self.roots_changed and self.state.sources))
             self.state.roots = list(self.roots)
         if not self._changed:
@@ -407,14 +349,23 @@ class _Run:
             cursors.save(self.layout.sync_state, self.state)
         except OSError as error:
             raise LogUnreadable(
-                f"{self.layout.sync_state}: {_os_words(error)}",
+                f"{self.layout.sync_state}: {os_words(error)}",
                 hint="Everything captured is safe in the log; the next sync will look at the same files "
                 "again. Free space or mend the permissions, then run `conversation-esaa sync`.",
             ) from None
 
-    def remember(self, path: Path, cursor: Cursor) -> None:
-        self.state.sources[str(path)] = cursor
-        self._changed = True
+    def _is_gone(self, key: str, cursor: Cursor) -> bool:
+        if key in self._found:
+            return False
+        # A session in a database has no path of its own: its agent has to have been asked.
+        return cursor.agent in self._listed if cursor.revision else not os.path.lexists(key)
+
+    def remember(self, session: Session) -> None:
+        """Move the cursor, when all that it stands for is durable."""
+        if session.finished:
+            session.cursor.captured += session.met
+            self.state.sources[session.file.key] = session.cursor
+            self._changed = True
 
     def report(self) -> SyncReport:
         reports = list(self.reports.values())
@@ -424,133 +375,6 @@ class _Run:
             head=self.head,
             recovered=self.recovered,
         )
-
-
-class _Session:
-    """One native log with news: its turns as drafts, and its cursor."""
-
-    def __init__(
-        self,
-        run: _Run,
-        module: AgentModule,
-        file: SessionFile,
-        report: AgentReport,
-        stat: Stat,
-        cursor: Cursor | None,
-    ) -> None:
-        self.run, self.module, self.file, self.report, self.stat = run, module, file, report, stat
-        self.given = 0  # events of this file that were to be captured
-        self.met = 0  # of these, the ones that the log has by now
-        self.to_read = self._bytes_to_read(cursor)
-        self.cursor = self._fresh_cursor()
-        self._source_path = home_relative(file.path, run.sources.user_home)
-        self._max_characters = run.settings.capture.max_text_characters
-        self._previous = cursor
-        self._complete = False
-        self._lines: jsonl.Lines | None = None  # while it is read
-
-    def _bytes_to_read(self, cursor: Cursor | None) -> int:
-        done = cursor.offset if cursor else 0
-        return self.stat.size - done if done < self.stat.size else self.stat.size
-
-    @property
-    def was_read(self) -> int:
-        """Bytes, of `to_read`."""
-        if self._complete:
-            return self.to_read
-        return min(self.to_read, self._lines.offset - self.cursor.offset) if self._lines else 0
-
-    def _fresh_cursor(self) -> Cursor:
-        return Cursor(agent=self.module.NAME, session_id=self.file.session_id, stat=self.stat)
-
-    def drafts(self, rank: int) -> Iterator[_Draft]:
-        """The admitted turns after the cursor, in file order. Raises nothing; problems are reported.
-
-        rank   of this file among those it is merged with.
-        """
-        try:
-            with self.file.path.open("rb", buffering=BUFFER) as handle:
-                yield from self._drafts(handle, rank)
-        except FileNotFoundError:
-            return  # removed between listing and opening: nothing to read, nothing to report
-        except OSError as error:
-            self.report.problems.append(FileProblem(str(self.file.path), _os_words(error)))
-        except Exception as error:  # noqa: BLE001 - a record that some reader trips over must not stop the others
-            problem = f"{type(error).__name__} while reading it; a defect of this program, please report it"
-            self.report.problems.append(FileProblem(str(self.file.path), problem))
-
-    def _drafts(self, handle: BinaryIO, rank: int) -> Iterator[_Draft]:
-        state = self._resumed(handle) or self.module.open_session(self.file)
-        cursor = self.cursor
-        lines = self._lines = jsonl.Lines(offset=cursor.offset, line_no=cursor.line_no)
-        unknown_before = dict(state.unknown)
-        latest = ""
-        records = jsonl.read_records(handle, lines, glancing(self.module, state))
-        for position, item in enumerate(self.module.read(records, state)):
-            latest = max(latest, item.said_at)
-            if event := self._admitted(item):
-                self.given += 1
-                yield _Draft((latest, rank, position), event, self)
-        cursor.session_id = state.session_id or cursor.session_id
-        if state.holds_words():  # words are the log's alone: such a file is read again as a whole
-            cursor.offset, cursor.line_no, cursor.fingerprint = 0, 0, ""
-            cursor.state = msgspec.Raw(b"{}")
-        else:
-            cursor.offset, cursor.line_no = lines.offset, lines.line_no
-            cursor.fingerprint = cursors.fingerprint(handle, lines.offset)
-            cursor.state = msgspec.Raw(cursors.encoded(state))
-        cursor.bad_lines = [
-            *{**dict(cursor.bad_lines), **{bad.line_no: bad.reason for bad in lines.bad}}.items()
-        ][:NAMED]
-        for bad in lines.bad:
-            self.report.problems.append(FileProblem(str(self.file.path), bad.reason, bad.line_no))
-        for kind, count in state.unknown.items():
-            if new := count - unknown_before.get(kind, 0):
-                self.report.unknown[kind] = self.report.unknown.get(kind, 0) + new
-        self._complete = True
-
-    def _resumed(self, handle: BinaryIO) -> ReaderState | None:
-        """The reader's state at the saved cursor, when the file still begins with what was read then.
-
-        Works on a copy of the cursor: when reading fails half-way, the saved one is as it was.
-        """
-        saved = self._previous
-        if saved is None or not saved.offset or saved.offset > os.fstat(handle.fileno()).st_size:
-            return None
-        if cursors.fingerprint(handle, saved.offset) != saved.fingerprint:
-            return None
-        try:
-            state = msgspec.json.decode(saved.state, type=self.module.State)
-        except msgspec.DecodeError:  # written by another version of the reader
-            return None
-        self.cursor = msgspec.structs.replace(
-            saved, refused=dict(saved.refused), recognised=dict(saved.recognised), stat=self.stat
-        )
-        return state
-
-    def _admitted(self, item: Turn | SessionMark) -> FromSource | None:
-        verdict = self.run.gate.judge(item.cwd)
-        if verdict is not Verdict.ADMITTED:
-            if isinstance(item, Turn):
-                session = item.source_session_id or self.file.path.name
-                where = item.cwd or "(no directory recorded)"
-                _count(self.report.refused, session)
-                _count(self.report.refused_cwds, where)
-                _count(self.cursor.refused, where)
-            return None
-        if isinstance(item, SessionMark):
-            return mark_event(item, source_path=self._source_path)
-        event = turn_event(item, source_path=self._source_path, max_characters=self._max_characters)
-        if event is None:
-            self.report.private += 1
-            self.cursor.private += 1
-        return event
-
-    def remember(self) -> None:
-        """Move the cursor, when all that it stands for is durable."""
-        if self._complete and self.met == self.given:
-            self.cursor.captured += self.met
-            self.run.remember(self.file.path, self.cursor)
 
 
 class _Asked(Mapping[str, str]):
@@ -574,44 +398,8 @@ class _Asked(Mapping[str, str]):
         return len(self._environ)
 
 
-def _tell(progress: Progress, group: Sequence[_Session], before: int, total: int) -> None:
+def _tell(progress: Progress, group: Sequence[Session], before: int, total: int) -> None:
     progress("capturing", before + sum(stream.was_read for stream in group), total)
-
-
-def workspace_gate(layout: Layout, settings: Settings) -> Gate:
-    """The gate of this workspace, asking the real disk about nested workspaces and symbolic links."""
-    store = layout.store.name
-    return Gate(
-        roots_now(layout, settings),
-        has_store=lambda path: os.path.isdir(os.path.join(path, store)),
-        resolve=_real,
-    )
-
-
-def roots_now(layout: Layout, settings: Settings) -> tuple[str, ...]:
-    """The paths that mean this workspace today, as text, each once.
-
-    Where it used to be counts only while nothing is there: what took its place is another project, and a
-    copied directory is not the original.
-    """
-    present = (str(layout.root), *settings.roots)
-    earlier = (path for path in (settings.root, *settings.former_roots) if not os.path.isdir(path))
-    return tuple(dict.fromkeys((*present, *map(_real, present), *earlier)))
-
-
-def _real(path: str) -> str:
-    """`path` with links followed, as far as this machine has it; a path of another system stays as it is."""
-    try:
-        return os.path.realpath(path) if os.path.isabs(path) else path
-    except (OSError, ValueError):  # a NUL or half a character in it
-        return path
-
-
-def _count(counts: dict[str, int], key: str) -> None:
-    key = without_surrogates(key)
-    if len(key) > LONGEST_NAMED or (key not in counts and len(counts) >= NAMED):
-        key = MORE
-    counts[key] = counts.get(key, 0) + 1
 
 
 def _recovery_words(recovered: Recovered | None) -> str:
@@ -620,7 +408,3 @@ def _recovery_words(recovered: Recovered | None) -> str:
     if not recovered.quarantined:
         return "the last line was whole and only got its line feed"
     return f"{recovered.length} bytes behind byte {recovered.offset} are kept in {recovered.quarantined}"
-
-
-def _os_words(error: OSError) -> str:
-    return error.strerror or type(error).__name__

@@ -11,7 +11,7 @@ from conversation_esaa.cli.words import many, plain
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from conversation_esaa.capture.sync import AgentReport, SyncReport
+    from conversation_esaa.capture.report import AgentReport, SyncReport
     from conversation_esaa.cli.call import Call
 
 HELP = """Capture what is new in the agents' logs for this workspace: all sessions, each visible turn once.

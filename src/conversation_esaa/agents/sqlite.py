@@ -1,0 +1,225 @@
+"""Sessions in an SQLite database that its agent has open and writes while we read.
+
+Read-only, in short reads, and without leaving anything beside the file. A database in WAL mode makes that a
+matter of three cases, for whoever opens one creates the files `-wal` and `-shm` where they are missing:
+
+- both are there: its agent has it open. It is opened as any reader would; what is only in the WAL is seen.
+- no `-wal`: nobody has it open, and there is nothing that the file alone would not tell. It is opened as
+  immutable, and after each read it is made sure that this was true; else it is opened anew.
+- a `-wal` without `-shm`: a copied database. A private copy of both is read.
+
+Several connections to a database are not needed: inside of `kept_open` it is opened once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import msgspec
+
+from conversation_esaa.agents.jsonl import decode_line
+from conversation_esaa.agents.listing import depends_on
+from conversation_esaa.agents.storage import Opened
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Sequence
+    from tempfile import TemporaryDirectory
+
+    from conversation_esaa.agents.jsonl import Lines
+    from conversation_esaa.agents.registry import AgentModule, ReaderState, SessionFile
+
+BUSY_S = 1.0  # how long a read waits for another process; SQLite tries again in growing steps
+_TRIES = 3
+_HEADER = 100  # bytes at the beginning; the 19th and 20th say whether the file is written through a WAL
+_BUSY = "the database is locked by another process; the next sync looks again"
+_MOVING = "the database was being opened or closed by its agent; the next sync looks again"
+_FOREIGN = "the database has not the tables that are known of this agent"
+_DAMAGED = "not a database, or a damaged one"
+
+Row = tuple[Any, ...]
+
+
+class DatabaseUnreadable(OSError):
+    """A database that cannot be read, now or at all. `strerror` says it in plain words."""
+
+
+class ReadsRows(Protocol):
+    """What the module of an agent offers whose sessions are in a database."""
+
+    def rows(self, database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:
+        """The records of a session that `state` has not read, in order, for the module's own `read`."""
+
+
+class Database:
+    """A database of an agent, opened when it is first asked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        self._alone: tuple[int, ...] | None = None  # the file's stat, when it was opened as immutable
+        self._copies: TemporaryDirectory[str] | None = None
+
+    def rows(self, query: str, *values: object) -> list[Row]:
+        """All rows of a query: one short read, which keeps its agent from nothing.
+
+        Raises FileNotFoundError when there is no database (any more), else DatabaseUnreadable.
+        """
+        import sqlite3
+
+        for _ in range(_TRIES):
+            try:
+                found = self._open().execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                moved = not self._still_alone()
+                self.close()
+                if not moved:
+                    raise DatabaseUnreadable(*_in_words(error), str(self.path)) from None
+            else:
+                if self._still_alone():
+                    return found
+                self.close()
+        raise DatabaseUnreadable(errno.EBUSY, _MOVING, str(self.path))
+
+    def columns(self, table: str) -> set[str]:
+        """The names of a table's columns; empty when there is no such table."""
+        return {row[0] for row in self.rows("SELECT name FROM pragma_table_info(?)", table)}
+
+    def close(self) -> None:
+        """Let go of the file; a later question opens it again."""
+        if self._connection is not None:
+            self._connection.close()
+        if self._copies is not None:
+            self._copies.cleanup()
+        self._connection = self._alone = self._copies = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is not None:
+            return self._connection
+        path, options = self.path, "mode=ro"
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+        if header[18:20] == b"\2\2":
+            if not _beside(path, "-wal").exists():
+                self._alone = _stat(path)
+                options += "&immutable=1"
+            elif not _beside(path, "-shm").exists():
+                path = self._copied()
+        self._connection = _connected(path, options)
+        return self._connection
+
+    def _copied(self) -> Path:
+        import shutil
+        from tempfile import TemporaryDirectory
+
+        self._copies = TemporaryDirectory(prefix="conversation-esaa-", ignore_cleanup_errors=True)
+        copy = Path(self._copies.name, "copy.db")
+        for suffix in ("", "-wal"):
+            shutil.copyfile(_beside(self.path, suffix), _beside(copy, suffix))
+        return copy
+
+    def _still_alone(self) -> bool:
+        if self._alone is None:
+            return True
+        return self._alone == _stat(self.path) and not _beside(self.path, "-wal").exists()
+
+
+_kept: ContextVar[dict[Path, Database] | None] = ContextVar("kept", default=None)
+
+
+@contextlib.contextmanager
+def kept_open() -> Iterator[None]:
+    """While the context lasts, each database is opened once."""
+    databases: dict[Path, Database] = {}
+    token = _kept.set(databases)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+        for database in databases.values():
+            database.close()
+
+
+@contextlib.contextmanager
+def database(path: Path) -> Iterator[Database]:
+    """The database at `path`. Its existence, and all that is in it, is told to a witness."""
+    for suffix in ("", "-wal"):
+        depends_on(_beside(path, suffix))
+    kept = _kept.get()
+    if kept is not None:
+        yield kept.setdefault(path, Database(path))
+        return
+    opened_here = Database(path)
+    try:
+        yield opened_here
+    finally:
+        opened_here.close()
+
+
+def beside(file: SessionFile) -> Sequence[str]:
+    """The WAL: what was written last may be there alone."""
+    return (f"{file.path}-wal",)
+
+
+@contextlib.contextmanager
+def opened(file: SessionFile) -> Iterator[Opened]:
+    """The session, read through its module's `rows`. Raises OSError, when records are asked for."""
+    with database(file.path) as source:
+
+        def records(lines: Lines, module: AgentModule, state: ReaderState) -> Iterator[Any]:
+            for record in cast("ReadsRows", module).rows(source, file, state):
+                lines.offset += 1
+                yield record
+
+        yield Opened(records)
+
+
+def json_object(value: object) -> dict[str, Any]:
+    """The JSON object in a column; {} when it holds something else."""
+    if isinstance(value, str | bytes):
+        try:
+            found = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            records = decode_line(value.encode("utf-8", "replace") if isinstance(value, str) else value)
+            found = records[0] if records else None
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _connected(path: Path, options: str) -> sqlite3.Connection:
+    import sqlite3
+
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{options}", uri=True, timeout=BUSY_S, isolation_level=None
+    )
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+    return connection
+
+
+def _in_words(error: sqlite3.Error) -> tuple[int, str]:
+    import sqlite3
+
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return errno.EBUSY, _BUSY
+    if code == sqlite3.SQLITE_ERROR:
+        return errno.EINVAL, _FOREIGN
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return errno.EIO, _DAMAGED
+    name = getattr(error, "sqlite_errorname", "") or type(error).__name__
+    return errno.EIO, f"the database cannot be read: {name}"
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix) if suffix else path
+
+
+def _stat(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
