@@ -47,6 +47,7 @@ ASKS = {
     "log.lock": "waits for another process, and says since when it holds the lock",
     "replace": "waits when Windows has a file open",
     "establish": "draws the id of a new workspace",
+    "hooks.call": "stands alone, and imports nothing of ours that could tell it",
 }
 
 MODULES = {
