@@ -5,6 +5,7 @@ An agent that is not installed and cannot be installed here skips its test and s
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """A home, and a project whose name no agent can take as it is for a folder of its own."""
+    """A home, and a git repository whose name no agent can take as it is for a folder of its own."""
     world = World(tmp_path, project="tea shop v1.2")
+    subprocess.run(["git", "init", "--quiet"], cwd=world.project, check=True, env=world.process_environ())
     yield world
     end_all(world.home)
 

@@ -21,9 +21,14 @@ class Agent:
     """One program, installed, configured for the stub, with `world.home` as its HOME.
 
     A subclass tells what is the program's own: `configure`, `environ` and `words`.
+
+    settings   where the program looks for hooks of a project, and what somebody has in that file already
+    injects    the program takes text of a hook into the context of its model, without a terminal too
     """
 
     name: ClassVar[str]
+    settings: ClassVar[tuple[str, str]] = ("", "")
+    injects: ClassVar[bool] = True
 
     def __init__(self, program: Path, world: World, stub: Stub) -> None:
         self.program, self.world, self.stub = program, world, stub

@@ -9,6 +9,10 @@ class ClaudeCode(Agent):
     """`claude -p`. Hooks of a project need no word of trust without a terminal."""
 
     name = "claude-code"
+    settings = (
+        ".claude/settings.local.json",
+        '{\n\t"permissions": {"deny": ["WebSearch"]},\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
+    )
 
     def environ(self) -> dict[str, str]:
         return {

@@ -28,6 +28,10 @@ class Codex(Agent):
     """
 
     name = "codex"
+    settings = (
+        ".codex/hooks.json",
+        '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n',
+    )
 
     def configure(self) -> None:
         self.write(".codex/config.toml", CONFIG.format(url=self.stub.url))

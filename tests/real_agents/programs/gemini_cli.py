@@ -18,6 +18,7 @@ class GeminiCli(Agent):
     """`gemini -p`. A project's hooks run in a trusted folder only; a variable says that it is one."""
 
     name = "gemini-cli"
+    settings = (".gemini/settings.json", '{\n  // kept short\n  "ui": {"hideTips": true}\n}\n')
 
     def configure(self) -> None:
         self.write(".gemini/settings.json", json.dumps(SETTINGS, indent=2))

@@ -6,9 +6,18 @@ from real_agents.programs.agent import Agent
 
 
 class Grok(Agent):
-    """`grok -p`. It reads a project's hooks when the folder is trusted; `--trust` is that word."""
+    """`grok -p`.
+
+    It reads a project's hooks when the folder is trusted, for which `--trust` is the word, and is in a git
+    repository; outside of one it runs them not at all, and does not say so.
+    """
 
     name = "grok"
+    settings = (
+        ".grok/hooks/own.json",
+        '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n',
+    )
+    injects = False
 
     def environ(self) -> dict[str, str]:
         return {

@@ -12,6 +12,7 @@ class OpenCode(Agent):
     """`opencode run`. Its hooks are a plugin, which needs no word of trust."""
 
     name = "opencode"
+    settings = (".opencode/plugin/own.js", "export const Own = async () => ({})\n")
 
     def configure(self) -> None:
         provider = {

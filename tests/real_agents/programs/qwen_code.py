@@ -10,6 +10,8 @@ class QwenCode(Agent):
     """`qwen -p`. A project's hooks run without any word of trust."""
 
     name = "qwen-code"
+    settings = (".qwen/settings.json", '{\r\n  "ui": { "hideTips": true },\r\n  "$version": 4\r\n}')
+    injects = False  # there is no start of a session without a terminal
 
     def environ(self) -> dict[str, str]:
         return {
