@@ -104,7 +104,7 @@ class _Calls:
                 continue
             if said := hooked.answer(hook):
                 promised[session] = said
-            elif hook.payload.get("prompt"):  # the talk has gone on
+            elif hooked.goes_on(hook):  # the talk has gone on
                 promised.pop(session, None)
         return promised
 
@@ -129,7 +129,8 @@ class _Calls:
         for hook in telling:
             name = hooked.session_id(hook)
             session = _session(state, hook.agent, name)
-            cwd = hooked.directory(hook) or str(self.workspace.root)
+            told = hook.payload.get("cwd")
+            cwd = told if isinstance(told, str) and told else str(self.workspace.root)
             if gate.judge(cwd) is not Verdict.ADMITTED or (hook.agent in MODULES and session is None):
                 continue
             turn = hooked.turn(hook, cwd=cwd)

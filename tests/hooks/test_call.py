@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,9 +11,15 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders.hooks import ENTRY, Hooks, silent
 from builders.world import SOURCE, World
+from conversation_esaa.capture import hooked
+from conversation_esaa.hooks import call
+from conversation_esaa.locate import existing
+from conversation_esaa.text import strip_private
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
@@ -30,15 +37,75 @@ def left_alone(hooks: Hooks, *args, **keys):
 
 def test_a_call_is_one_whole_private_file(hooks):
     """Written beside and renamed, so that a reader never sees half of one."""
-    ran = left_alone(hooks, "codex", "Stop", session_id="s1", last_assistant_message="é \ud83d done")
+    ran = left_alone(hooks, "codex", "Stop", session_id="é \ud83d done")
 
     assert silent(ran)
-    (call,) = hooks.spooled()
-    assert (call["agent"], call["event"]) == ("codex", "Stop")
-    assert call["payload"]["last_assistant_message"] == "é \ud83d done"
+    (told,) = hooks.spooled()
+    assert (told["agent"], told["event"]) == ("codex", "Stop")
+    assert told["payload"] == {"session_id": "é \ud83d done", "cwd": str(hooks.world.project)}
     (path,) = hooks.spool.iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
     assert hooks.spool.stat().st_mode & 0o777 == hooks.run.stat().st_mode & 0o777 == 0o700
+
+
+def test_words_that_a_log_will_tell_are_not_spooled(hooks):
+    """FC-K01: of a payload only what there is a use for. Of an answer the beginning, to know it again in the log."""
+    left_alone(
+        hooks,
+        "claude-code",
+        "Stop",
+        session_id="s1",
+        prompt="typed",
+        tool_input={"command": "typed"},
+        user_email="somebody@example.com",
+        last_assistant_message="é" * 5_000,
+    )
+
+    assert hooks.spooled()[0]["payload"] == {
+        "session_id": "s1",
+        "last_assistant_message": "é" * 1_000,
+        "cwd": str(hooks.world.project),
+    }
+
+
+PRIVATE = [
+    "<private>phone</private> Go on.",
+    "Go <PRIVATE reason='x'>phone</ private>on.",
+    "<private>phone<private>phone</private>phone</private>Go",
+    "Go <private>phone",
+    "Go <pri<private>x</private>vate>phone</private>",
+    "stray </private> Go <private>phone</private>",
+]
+
+
+@pytest.mark.parametrize("text", PRIVATE)
+def test_private_words_are_never_in_the_spool(hooks, text):
+    """FC-K03: nowhere on our disk, not even for the moment until the worker comes."""
+    left_alone(hooks, "cursor", "beforeSubmitPrompt", conversation_id="c1", prompt=text)
+    left_alone(hooks, "claude-code", "Stop", session_id="s1", last_assistant_message=text)
+
+    assert "phone" not in "".join(path.read_text() for path in hooks.spool.iterdir())
+    assert "Go" in hooks.spooled()[0]["payload"]["prompt"] or text.startswith("Go <pri<")
+
+
+@given(
+    st.lists(st.sampled_from(["<private>", "</private>", "<", "private", ">", "a", " ", "<PRIVATE x>"])).map(
+        "".join
+    )
+)
+def test_no_more_is_left_than_capture_would_leave(text):
+    """The spool's own way to take private words out, against the one that capture has."""
+    left = call.public(text)
+
+    assert strip_private(left) == (left, False)
+    assert len(left) <= len(text)
+    if not strip_private(text)[1]:
+        assert left == text
+
+
+def test_the_two_halves_agree_on_whose_words_come_by_hook():
+    """`call.py` stands alone, so it repeats the name."""
+    assert set(call.WORDS) == hooked.ONLY_HOOKS
 
 
 def test_names_sort_by_time(hooks):
@@ -46,13 +113,13 @@ def test_names_sort_by_time(hooks):
     for number in range(5):
         left_alone(hooks, "codex", "Stop", session_id=f"s{number}")
 
-    assert [call["payload"]["session_id"] for call in hooks.spooled()] == [f"s{n}" for n in range(5)]
+    assert [told["payload"]["session_id"] for told in hooks.spooled()] == [f"s{n}" for n in range(5)]
 
 
 @pytest.mark.parametrize("extra", [b"", b"\n", b"  \n\n", b'{"second":1}', b"garbage"])
 def test_it_goes_when_one_value_is_complete_though_the_pipe_stays_open(hooks, extra):
     """FC-H03: some agents keep the pipe open for as long as they live. What follows the value is not read."""
-    payload = json.dumps({"cwd": str(hooks.world.project), "prompt": 'a "}" and {['}).encode()
+    payload = json.dumps({"cwd": str(hooks.world.project), "session_id": 'a "}" and {['}).encode()
     with hooks.somebody_there():
         process = subprocess.Popen(
             hooks.command("codex", "UserPromptSubmit"), stdin=subprocess.PIPE, env=hooks.environ()
@@ -64,14 +131,16 @@ def test_it_goes_when_one_value_is_complete_though_the_pipe_stays_open(hooks, ex
         assert process.wait(timeout=30) == 0
 
         process.stdin.close()
-    assert [call["payload"]["prompt"] for call in hooks.spooled()] == ['a "}" and {[']
+    assert [told["payload"]["session_id"] for told in hooks.spooled()] == ['a "}" and {[']
 
 
 def test_a_payload_in_many_pieces_is_put_together(hooks):
     """A pipe holds 64 KB; a pasted prompt is longer. A brace at the end of a piece ends nothing."""
     text = "{}" * 150_000
     with hooks.somebody_there():
-        process = subprocess.Popen(hooks.command("codex", "Stop"), stdin=subprocess.PIPE, env=hooks.environ())
+        process = subprocess.Popen(
+            hooks.command("cursor", "beforeSubmitPrompt"), stdin=subprocess.PIPE, env=hooks.environ()
+        )
         assert process.stdin
         payload = json.dumps({"cwd": str(hooks.world.project), "prompt": text}).encode()
         for start in range(0, len(payload), 50_000):
@@ -97,10 +166,7 @@ def test_without_a_usable_payload_it_is_still_known_that_somebody_called(hooks, 
     ran = left_alone(hooks, "claude-code", "Stop", raw=raw)
 
     assert silent(ran)
-    assert [(call["agent"], call["payload"] or None) for call in hooks.spooled()] in (
-        [("claude-code", None)],
-        [("claude-code", "text")],
-    )
+    assert [(told["agent"], told["payload"]) for told in hooks.spooled()] == [("claude-code", None)]
     assert hooks.noted() == ["claude-code Stop no payload"]
 
 
@@ -116,20 +182,20 @@ def test_closed_descriptors_are_no_place_to_write_to(hooks):
         )
 
     assert done.returncode == 0
-    assert [call["payload"] for call in hooks.spooled()] == [None]
+    assert [told["payload"] for told in hooks.spooled()] == [None]
     assert (hooks.run / "watcher.lock").read_bytes() == b""
 
 
 def test_numbers_and_characters_beyond_all_bounds_pass(hooks):
-    """FC-N15: what the agent sends is kept as it came; what it means is for the worker to find out."""
-    raw = b'\xef\xbb\xbf {"a": 1e400, "b": %s, "c": "\x01\xff", "c": NaN, "cwd": %s} ' % (
+    """FC-N15: a byte order mark, and what is no JSON by the book."""
+    raw = b'\xef\xbb\xbf {"a": 1e400, "b": %s, "model": "\x01\xff", "c": NaN, "c": -0, "cwd": %s} ' % (
         b"9" * 400,
         json.dumps(str(hooks.world.project)).encode(),
     )
 
     assert silent(left_alone(hooks, "codex", "Stop", raw=raw))
 
-    assert hooks.spooled()[0]["payload"]["b"] == int("9" * 400)
+    assert hooks.spooled()[0]["payload"]["model"] == "\x01\ufffd"
     assert hooks.noted() == []
 
 
@@ -216,6 +282,63 @@ def test_a_full_disk_loses_the_call_and_nothing_else(hooks):
     assert hooks.noted() == ["codex Stop File too large"]
 
 
+@pytest.fixture
+def small_disk(tmp_path):
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if not mounted or mounted.returncode:
+        pytest.skip("mounting a small file system takes rights that this run does not have")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_disk_without_room_and_one_that_is_read_only(small_disk):
+    """FC-N07, FC-N08: real ones. What can still be read is still handed over."""
+    world = World(small_disk)
+    world.claude().user("Which port?").assistant("8080.")
+    world.run("up")
+    hooks = Hooks(world)
+    left_alone(hooks, "claude-code", "Stop")
+    filler = small_disk / "filler"
+    with pytest.raises(OSError, match="No space"):
+        filler.write_bytes(bytes(2_000_000))
+
+    full = hooks.call("claude-code", "SessionStart", "--inject")
+    filler.unlink()
+    spooled = len(hooks.spooled())
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    read_only = hooks.call("claude-code", "SessionStart", "--inject")
+
+    assert spooled == 1
+    for ran in (full, read_only):
+        assert (ran.code, ran.err) == (0, "")
+        assert "8080" in ran.out
+    assert not list(hooks.spool.glob(".*"))
+
+
+def test_warnings_that_are_forced_on_and_a_home_that_is_not_there(hooks):
+    """FC-H05, FC-N08: the first call ever, in whatever environment."""
+    hooks.world.run("up")
+    environ = hooks.environ(PYTHONWARNINGS="error", PYTHONDEVMODE="1", PYTHONVERBOSE="1", LC_ALL="C")
+    del environ["HOME"]
+
+    done = subprocess.run(
+        hooks.command("claude-code", "SessionStart", "--inject"),
+        input=json.dumps({"cwd": str(hooks.world.project)}).encode(),
+        capture_output=True,
+        env=environ,
+        check=False,
+    )
+    hooks.settle()
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert set(json.loads(done.stdout)) == {"hookSpecificOutput"}
+    assert hooks.spooled() == hooks.noted() == []
+
+
 def test_the_log_of_failures_stays_small(hooks):
     """FC-B10: one old part and one new one, whatever goes wrong how often."""
     log = hooks.run / "hook.log"
@@ -300,6 +423,25 @@ class TestWhere:
         left_alone(hooks, "codex", "Stop", raw=raw)
 
         assert len(hooks.spooled()) == 1
+
+    def test_it_is_the_one_that_a_command_there_would_mean(self, hooks, tmp_path):
+        """`call.py` stands alone, so it repeats what `locate` does."""
+        project = hooks.world.project
+        inner = World(project / "vendor", project="inner")
+        inner.workspace()
+        (tmp_path / "feature" / "src").mkdir(parents=True)
+        git_dir = project / ".git" / "worktrees" / "feature"
+        git_dir.mkdir(parents=True)
+        (tmp_path / "feature" / ".git").write_text(
+            f"gitdir: {os.path.relpath(git_dir, tmp_path / 'feature')}\n"
+        )
+        submodule = project / "module"
+        submodule.mkdir()
+        (submodule / ".git").write_text("gitdir: ../.git/modules/module\n")
+        places = [project, inner.project, inner.home, submodule, tmp_path / "feature" / "src"]
+
+        assert [call.workspace(str(place)) for place in places] == [str(existing(place)) for place in places]
+        assert call.workspace(str(tmp_path)) == ""
 
     def test_the_nearest_workspace_wins(self, hooks):
         inner = World(hooks.world.project / "vendor", project="inner")

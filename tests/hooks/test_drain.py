@@ -216,7 +216,7 @@ def test_a_payload_with_anything_in_it_stops_nobody(calls, world):
     """FC-N15: a field of another type is as good as none."""
     claude = world.claude().user("One")
     for value in (None, 3, [], {}, "\ud83d", "x" * 100_000):
-        keys = ("session_id", "last_assistant_message", "reason", "workspace_roots", "agent_id")
+        keys = ("session_id", "last_assistant_message", "reason", "cwd", "agent_id")
         calls.put("claude-code", "SessionEnd", session_id=claude.id, **dict.fromkeys(keys[1:], value))
         calls.put("cursor", "beforeSubmitPrompt", **dict.fromkeys(keys, value), prompt=value)
 
@@ -313,9 +313,7 @@ class TestAnAgentWithoutAReadableLog:
         common = {
             "conversation_id": "c1",
             "generation_id": generation,
-            "workspace_roots": [str(calls.world.project)],
-            "user_email": "somebody@example.com",
-            "cwd": "",
+            "cwd": str(calls.world.project),
             "model": "m",
         }
         calls.put("cursor", "beforeSubmitPrompt", **common, prompt=text)
@@ -335,7 +333,6 @@ class TestAnAgentWithoutAReadableLog:
             "session.ended",
         ]
         assert world.said() == [("user", "Which port?"), ("assistant", "8080.")]
-        assert b"somebody@example.com" not in world.workspace().layout.log.read_bytes()
 
     def test_the_same_words_at_the_same_time_are_one_turn(self, calls, world):
         """Hooks of the user and of the project both fire; a worker that was killed is repeated."""
@@ -389,3 +386,19 @@ def test_dying_between_log_and_spool_doubles_nothing(calls, world, monkeypatch):
     assert [entry.line for entry in world.entries()] == before
     assert [text for _, text in world.said()] == ["One", "Two"]
     assert all(isinstance(turn, ConversationTurn) for turn in world.turns())
+
+
+def test_by_hook_by_command_and_without_cursors_it_is_the_same_log(calls, world):
+    """FC-D06."""
+    claude = world.claude().user("One").assistant("Two")
+    calls.put("claude-code", "SessionEnd", session_id=claude.id, last_assistant_message="Two")
+    calls.drain()
+    before = [entry.line for entry in world.entries()]
+
+    world.sync()
+    world.workspace().layout.sync_state.unlink()
+    world.sync()
+    calls.put("claude-code", "SessionEnd", session_id=claude.id, last_assistant_message="Two")
+    calls.drain()
+
+    assert [entry.line for entry in world.entries()] == before

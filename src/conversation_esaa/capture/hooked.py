@@ -34,6 +34,7 @@ _SPEAKERS = {  # event of an agent in ONLY_HOOKS → who said it, and the key of
 }
 _SESSION = ("session_id", "sessionId", "conversation_id", "thread-id")
 _ANSWER = ("last_assistant_message", "lastAssistantMessage", "last-assistant-message", "prompt_response")
+_PROMPTS = {"userpromptsubmit", "userpromptsubmitted", "beforeagent"}
 _OF_A_SUBAGENT = ("agent_id", "subagentType", "subagent_id", "agent_transcript_path")
 _COMPARED = 400  # characters of an answer; hooks cut long ones
 
@@ -48,6 +49,11 @@ def session_id(hook: Hook) -> str:
 def answer(hook: Hook) -> str:
     """What the agent has just said, according to the call; "" when it does not tell."""
     return _text(hook, *_ANSWER)
+
+
+def goes_on(hook: Hook) -> bool:
+    """Whether the call tells of a new prompt."""
+    return _event(hook) in _PROMPTS
 
 
 def kind(hook: Hook) -> MarkKind | None:
@@ -108,13 +114,6 @@ def turn(hook: Hook, *, cwd: str) -> Turn | None:
         model=_text(hook, "model"),
         agent_version=_text(hook, "cursor_version"),
     )
-
-
-def directory(hook: Hook) -> str:
-    """Where the agent says that it works; "" when it does not."""
-    roots = hook.payload.get("workspace_roots")
-    first = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
-    return _text(hook, "cwd") or first
 
 
 def _event(hook: Hook) -> str:

@@ -31,7 +31,7 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     agent: AgentId = AgentId("")
     event: str = ""  # in the agent's own word
     at: str = ""  # RFC 3339 UTC, milliseconds
-    payload: dict[str, Any] = {}
+    payload: dict[str, Any] = {}  # what `hooks/call.py` keeps of it, and the directory as `cwd`
 
 
 def waiting(layout: Layout, *, besides: Collection[Path] = ()) -> list[Path]:

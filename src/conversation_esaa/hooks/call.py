@@ -32,9 +32,18 @@ CONTRACTS = {  # agent → the event at which it takes text into its context, an
     "pi": ("before_agent_start", _PLAIN),  # to our own extension
     "qwen-code": ("SessionStart", _LIKE_CLAUDE),
 }
+KEPT = (  # of a payload: whose session, and what happened to it
+    *("session_id", "sessionId", "conversation_id", "thread-id", "generation_id", "reason", "trigger"),
+    *("model", "cursor_version", "agent_id", "subagentType", "subagent_id", "agent_transcript_path"),
+)
+# What an agent calls its last answer. The beginning is kept, to know it again in the agent's log.
+ANSWERS = ("last_assistant_message", "lastAssistantMessage", "last-assistant-message", "prompt_response")
+ANSWER_CHARACTERS = 1_000
+WORDS = {"cursor": ("prompt", "text")}  # an agent of which we can read no log: here its hook is the source
+
 _BEGIN, _END = "[conversation-esaa handoff begin seq=", "[conversation-esaa handoff end seq="
 
-_PRIVATE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)  # a link must not lead us away
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)  # a link must not lead us away
 # Starts the worker of this very package, wherever it lies; the standard library comes first, site packages last.
 _WORKER = (
     "import sys; sys.path.append(sys.argv[1]); import site; site.main(); "
@@ -59,8 +68,9 @@ def call(agent: str, event: str, *, inject: bool) -> None:
     if os.environ.get(NESTED):
         root = workspace(os.getcwd())
         return note(root, agent, event, "nested call") if root else None
-    payload, raw = received()
-    root = workspace(working_directory(payload))
+    payload = received()
+    directory = working_directory(payload)
+    root = workspace(directory)
     if not root:
         return None
     if "hookEventName" in payload:  # Grok runs the hooks that were set up for others, too
@@ -68,7 +78,7 @@ def call(agent: str, event: str, *, inject: bool) -> None:
     if not payload:
         note(root, agent, event, "no payload")
     try:
-        spool(root, agent, event, raw)
+        spool(root, agent, event, kept(agent, directory, payload))
         wake(root)
     except Exception as error:
         note(root, agent, event, _cause(error))
@@ -80,13 +90,13 @@ def call(agent: str, event: str, *, inject: bool) -> None:
     return None
 
 
-def received() -> tuple[dict[str, object], bytes]:
-    """The JSON value on standard input, as `first_value` gives it; read as far as that goes, or our patience.
+def received() -> dict[str, object]:
+    """The JSON object on standard input, read as far as it goes, or as our patience does; {} for anything else.
 
     Read by a thread that is left behind when the agent keeps its end open and says no more.
     """
     chunks: list[bytes] = []
-    found: list[tuple[dict[str, object], bytes]] = []
+    found: list[dict[str, object]] = []
     done = _thread.allocate_lock()
     done.acquire()
 
@@ -100,7 +110,7 @@ def received() -> tuple[dict[str, object], bytes]:
                     chunks.clear()  # read on all the same: who writes to us must not meet a closed pipe
                 elif chunk.rstrip()[-1:] in b"}]" or size < 16:
                     value = first_value(b"".join(chunks))
-                    if value[1]:
+                    if value is not None:
                         found.append(value)
                         break
         except BaseException:  # a thread that dies would say so on stderr
@@ -109,24 +119,63 @@ def received() -> tuple[dict[str, object], bytes]:
 
     _thread.start_new_thread(read, ())
     done.acquire(timeout=PATIENCE_S)
-    return found[0] if found else first_value(b"".join(chunks))
+    return found[0] if found else first_value(b"".join(chunks)) or {}
 
 
-def first_value(content: bytes) -> tuple[dict[str, object], bytes]:
-    """The JSON value that `content` begins with, where it is an object, and its bytes; else {} and b""."""
+def first_value(content: bytes) -> dict[str, object] | None:
+    """The JSON value that `content` begins with, {} where it is no object; None when none is complete."""
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").lstrip()
     try:
         try:
             from _json import make_scanner
 
-            value, end = make_scanner(_Plain)(text, 0)  # type: ignore[arg-type]
+            value = make_scanner(_Plain)(text, 0)[0]  # type: ignore[arg-type]
         except ImportError:
             from json import JSONDecoder
 
-            value, end = JSONDecoder(strict=False).raw_decode(text)
+            value = JSONDecoder(strict=False).raw_decode(text)[0]
     except (StopIteration, ValueError, RecursionError, SystemError):  # the last: `json` is not loaded, and
-        return {}, b""  # the decoder finds no error of its own to raise
-    return (value if isinstance(value, dict) else {}), text[:end].encode()
+        return None  # the decoder finds no error of its own to raise
+    return value if isinstance(value, dict) else {}
+
+
+def kept(agent: str, directory: str, payload: dict[str, object]) -> str:
+    """Of a payload what we have a use for, as JSON; never a private word."""
+    if not payload:
+        return "null"
+    told = {key: value for key in KEPT if isinstance(value := payload.get(key), str)}
+    for key in ANSWERS:
+        if isinstance(answer := payload.get(key), str):
+            beginning = answer[:ANSWER_CHARACTERS]
+            if public(beginning) == beginning:
+                told[key] = beginning
+    for key in WORDS.get(agent, ()):
+        if isinstance(words := payload.get(key), str):
+            told[key] = public(words)
+    told["cwd"] = directory
+    return "{" + ",".join(f"{quoted(key)}:{quoted(value)}" for key, value in told.items()) + "}"
+
+
+def public(text: str) -> str:
+    """`text` without what is in `<private>` tags, as text.py has it; in doubt too little is left."""
+    if "<" not in text or "private" not in text.lower():
+        return text
+    import re
+
+    tags = re.compile(
+        r"<[ \t\n]{0,8}(/?)[ \t\n]{0,8}private(?:[\s/][^<>]{0,200})?>", re.IGNORECASE | re.ASCII
+    )
+    left, depth, at = "", 0, 0
+    for tag in tags.finditer(text):
+        if not tag[1]:
+            left += "" if depth else text[at : tag.start()]
+            depth += 1
+        elif depth:
+            depth -= 1
+            at = tag.end()
+    left += "" if depth else text[at:]
+    again = next((tag for tag in tags.finditer(left) if not tag[1]), None)  # one that arose by joining
+    return left[: again.start()] if again else left
 
 
 def working_directory(payload: dict[str, object]) -> str:
@@ -172,7 +221,7 @@ def main_work_tree(directory: str) -> str:
     return os.path.dirname(above) if name == "worktrees" and os.path.basename(above) == ".git" else ""
 
 
-def spool(root: str, agent: str, event: str, raw: bytes) -> None:
+def spool(root: str, agent: str, event: str, payload: str) -> None:
     """Put one file into the spool, whole or not at all; their names sort by time."""
     run = os.path.join(root, STORE, "run")
     where = os.path.join(run, "spool")
@@ -186,9 +235,8 @@ def spool(root: str, agent: str, event: str, raw: bytes) -> None:
                 pass
     name = f"{time.time_ns():020d}-{os.getpid()}.json"
     temporary = os.path.join(where, f".{name}.tmp")
-    head = f'{{"agent":"{agent}","event":"{event}","at":"{now()}","payload":'
-    content = head.encode() + (raw or b"null") + b"}\n"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PRIVATE, 0o600)
+    content = f'{{"agent":"{agent}","event":"{event}","at":"{now()}","payload":{payload}}}\n'.encode()
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600)
     try:
         try:
             while content:
@@ -225,7 +273,7 @@ def wake(root: str) -> None:
 
 def locked(path: str, flags: int) -> int | None:
     """A descriptor that holds the lock; None while another process does. As in log/lock.py."""
-    descriptor = os.open(path, flags | _PRIVATE, 0o600)
+    descriptor = os.open(path, flags | _NO_LINK, 0o600)
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -296,7 +344,7 @@ def is_ours(root: str) -> bool:
         for line in file.read(100_000).splitlines():
             key, _, value = line.partition(b"=")
             if key.strip() == b"root":
-                told = first_value(b'{"root":' + value + b"}")[0].get("root")
+                told = (first_value(b'{"root":' + value + b"}") or {}).get("root")
                 return isinstance(told, str) and os.path.normcase(told) == os.path.normcase(root)
     return False
 
@@ -323,7 +371,7 @@ def note(root: str, agent: str, event: str, what: str) -> None:
     try:
         if os.path.isfile(path) and os.path.getsize(path) > LOG_BYTES:
             os.replace(path, path + ".1")
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _PRIVATE, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NO_LINK, 0o600)
         os.write(descriptor, f"{now()} {agent} {event} {what}\n".encode())
         os.close(descriptor)
     except OSError:  # a full disk, a read-only store
