@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conversation_esaa.agents.registry import MODULES
-from conversation_esaa.capture import hooked, spool
+from conversation_esaa.capture import heard, hooked, spool
 from conversation_esaa.capture.drafts import mark_event, turn_event
 from conversation_esaa.capture.gate import Verdict
-from conversation_esaa.capture.sync import workspace_gate
+from conversation_esaa.capture.roots import workspace_gate
 from conversation_esaa.ids import AgentId, agent_id
 from conversation_esaa.turn import MarkKind
 
@@ -52,7 +52,9 @@ def drain(workspace: Curated, *, pause: Callable[[float], None]) -> Drained:
     known: set[Path] = set()
     done = Drained()
     while paths := spool.waiting(workspace.layout, besides=known):
-        captured, unanswered = _Calls(workspace, list(map(spool.read, paths))).take(pause)
+        calls = list(map(spool.read, paths))
+        captured, unanswered = _Calls(workspace, calls).take(pause)
+        heard.note(workspace.layout, calls)
         spool.done(paths)
         known.update(paths)
         done = Drained(
@@ -125,7 +127,7 @@ class _Calls:
     def _drafts(self, telling: Sequence[Hook], state: State) -> Iterator[FromSource]:
         settings = self.workspace.settings
         gate = workspace_gate(self.workspace.layout, settings)
-        heard: dict[str, set[str]] = {}  # turns that come with this portion, by session
+        fresh: dict[str, set[str]] = {}  # turns that come with this portion, by session
         for hook in telling:
             name = hooked.session_id(hook)
             session = _session(state, hook.agent, name)
@@ -139,9 +141,9 @@ class _Calls:
             )
             if event:
                 if not self.workspace.knows(event.event_id):
-                    heard.setdefault(name, set()).add(event.event_id)
+                    fresh.setdefault(name, set()).add(event.event_id)
                 yield event
-            turns = (session.turns if session else 0) + len(heard.get(name, ()))
+            turns = (session.turns if session else 0) + len(fresh.get(name, ()))
             if mark := hooked.mark(hook, turns=turns, cwd=cwd):
                 yield mark_event(mark, source_path="")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from conversation_esaa.errors import ConversationError, UsageError
@@ -11,6 +12,7 @@ from conversation_esaa.opened import Opened
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conversation_esaa import registered
     from conversation_esaa.hooks import command as commands
     from conversation_esaa.hooks import install as installing
     from conversation_esaa.hooks import instructions, registry
@@ -24,6 +26,7 @@ else:  # most commands have nothing to do with hooks
     instructions = Later("conversation_esaa.hooks.instructions")
     registry = Later("conversation_esaa.hooks.registry")
     installing = Later("conversation_esaa.hooks.install")
+    registered = Later("conversation_esaa.registered")
     statuses = Later("conversation_esaa.hooks.status")
 
 
@@ -61,7 +64,8 @@ class Hooked(Opened):
         dry_run    change nothing; `diff` tells what would be.
         program    what is to be called; this installation unless a test says otherwise.
 
-        What could not be changed comes back as `refused`; the rest is done. Raises UnknownName, UsageError.
+        What could not be changed comes back as `refused`; the rest is done. A watcher, where one runs, serves
+        the workspace from then on. Raises UnknownName, UsageError.
         """
         if notify and "codex" not in agents:
             raise UsageError("`notify` is Codex's", hint="Name it: `--agent codex --notify`.")
@@ -75,7 +79,11 @@ class Hooked(Opened):
             notify=notify,
             dry_run=dry_run,
         )
-        return installing.enable(self.machine, self.root, wish, program)
+        changes = installing.enable(self.machine, self.root, wish, program)
+        if not dry_run and self.layout.store.is_dir():
+            with suppress(ConversationError):  # hooks work without a watcher; `doctor` tells what hinders one
+                registered.register(self.machine, self.root)
+        return changes
 
     def disable_hooks(
         self, agents: Sequence[str] = (), *, scope: str = "", instruct: bool = False, dry_run: bool = False

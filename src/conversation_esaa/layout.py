@@ -81,6 +81,11 @@ class Layout:
         return self.run / "watcher.lock"
 
     @property
+    def heard(self) -> Path:
+        """Derived cache: when each agent's hooks last called."""
+        return self.run / "heard.json"
+
+    @property
     def hook_log(self) -> Path:
         """What went wrong in hooks: when, whose, which event, and in a word what. Never what was said."""
         return self.run / "hook.log"

@@ -225,7 +225,7 @@ class Opened:
         if check:
             log = self.log
             head = log.head()
-            models = self._models(prefixes.Prefix(log, head, self.roots).fold(), head, {})
+            models = self._models(prefixes.Prefix(log, head, self.roots, self.progress).fold(), head, {})
             return Projected(head=head, changed=differing(self.layout, models))
         return self._renew(wait_s=self.lock_wait_s if wait_s is None else wait_s, anew=True)
 
@@ -378,9 +378,9 @@ class Opened:
                 index = None
             if index is not None:
                 if index.position.size <= head.size and index.is_of(log, roots):
-                    return prefixes.IndexedPrefix(log, head, roots, index)
+                    return prefixes.IndexedPrefix(log, head, roots, index, self.progress)
                 index.close()
-        return prefixes.Prefix(log, head, roots)
+        return prefixes.Prefix(log, head, roots, self.progress)
 
     def _answer(self, lines: Prefix, answer: Callable[[Prefix], T]) -> T:
         """What `answer` makes of `lines`; read from the log itself when the index turns out to be no help."""
@@ -391,7 +391,7 @@ class Opened:
         finally:
             lines.close()
 
-    def _is_unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether nothing that capture depends on changed since it last found nothing new."""
         return unchanged.holds(
             str(self.layout.unchanged),
@@ -404,7 +404,7 @@ class Opened:
     def _catch_up(self) -> tuple[bool, str]:
         if not self.catch_up:
             return False, "asked not to"
-        if self._is_unchanged():
+        if self.is_unchanged():
             return True, ""
         try:
             report = self.sync(wait_s=0)

@@ -18,8 +18,8 @@ import msgspec
 
 from conversation_esaa import locate
 from conversation_esaa.agents import registry
+from conversation_esaa.appended import Appended
 from conversation_esaa.capture.sync import Sources
-from conversation_esaa.curated import Curated
 from conversation_esaa.errors import ConversationError, UnknownName
 from conversation_esaa.establish import Established, establish, leftovers, old_hooks, open_log, read_settings
 from conversation_esaa.events import DecisionRecorded, Entry, Head
@@ -31,6 +31,7 @@ from conversation_esaa.log.v1_1 import Visibility, visible
 from conversation_esaa.lookup import Keys
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.opened import named_agent
+from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
 from conversation_esaa.projections import conversation as conversations
 from conversation_esaa.projections import goal as goals
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from conversation_esaa.curation import decisions as curated_decisions
     from conversation_esaa.forensic.verify import VerifyReport
     from conversation_esaa.ids import AgentId
+    from conversation_esaa.progress import Progress
     from conversation_esaa.reading import budget as budgeting
     from conversation_esaa.reading import page as pages
     from conversation_esaa.reading import query as queries
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from conversation_esaa.reading import stats as counting
     from conversation_esaa.reading import status as statuses
     from conversation_esaa.reading import window as windows
+    from conversation_esaa.reading.diagnosis import Diagnosis
     from conversation_esaa.reading.page import Shown
     from conversation_esaa.reading.prefix import Prefix
     from conversation_esaa.reading.query import Query
@@ -118,7 +121,7 @@ def agents(path: Path | None = None, *, machine: Machine | None = None) -> list[
     return surveys.survey(layout=layout, settings=settings, sources=sources)
 
 
-class Workspace(Curated, Hooked):
+class Workspace(Appended, Hooked):
     """One workspace.
 
     root        the directory that holds `.conversation-esaa/`.
@@ -167,6 +170,7 @@ class Workspace(Curated, Hooked):
         machine: Machine | None = None,
         lock_wait_s: float = 10.0,
         catch_up: bool = True,
+        progress: Progress = unheard,
     ) -> Upgraded:
         """Take over a directory of the older tool: as `create`, and a report of what was found.
 
@@ -177,7 +181,10 @@ class Workspace(Curated, Hooked):
             found.root, machine=found.machine, lock_wait_s=lock_wait_s, catch_up=catch_up
         )
         visibility = Visibility()
-        state = catalogue.fold(visible(workspace.log.entries(), workspace.roots, visibility))
+        workspace.progress = progress
+        log = workspace.log
+        entries = visible(log.entries(), workspace.roots, visibility)
+        state = catalogue.fold(watched(entries, "reading the log", progress, size=log.head().size))
         workspace.project()
         return Upgraded(
             established=established,
@@ -327,6 +334,17 @@ class Workspace(Curated, Hooked):
                 agents, stale=stale, quarantined=quarantined, foreign_lines=visibility.foreign
             ),
         )
+
+    def doctor(self, *, prove: bool = True, fix: bool = False, status: Status | None = None) -> Diagnosis:
+        """What is wrong between the agents and the log, each with what mends it.
+
+        prove   also try the hooks that are set up, each with a made-up call that stands for nothing said.
+        fix     first mend what is safe: modes of our files, calls that nobody took in, read models.
+        status  taken just now, where the caller has it.
+        """
+        from conversation_esaa.diagnosed import doctor
+
+        return doctor(self, prove=prove, fix=fix, status=status)
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
         """Check the log and everything made from it; changes nothing, and raises nothing for what it finds.

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import antigravity
+from builders import antigravity, copilot_cli, droid, kimi, pi
 from builders.world import World
 from conversation_esaa.capture import unchanged
 from conversation_esaa.capture.unchanged import Witness
@@ -29,7 +29,7 @@ HOUR = 3600
 
 @pytest.fixture
 def settled(world: World) -> World:
-    """All four agents were used here, everything was captured, and that was long ago."""
+    """Agents were used here, everything was captured, and that was long ago."""
     world.claude().user("Which port does the tea server use?").assistant("8080.")
     world.codex().user("Is it open?").assistant("Yes.")
     world.grok().user("Since when?").assistant("Since Monday.")
@@ -38,6 +38,7 @@ def settled(world: World) -> World:
     antigravity.typed_in(home, antigravity.TEA, str(world.project))
     (world.home / ".grok" / "sessions" / "%2Felsewhere" / "s").mkdir(parents=True)
     (world.home / ".claude" / "projects" / "-elsewhere").mkdir()
+    kimi.Session(cwd=below(world)).typed("Hi").save(world.home / ".kimi", listed=False)
     settle(world)
     return world
 
@@ -67,6 +68,10 @@ def same_size(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"8080", b"9090"))
 
 
+def below(world: World) -> str:
+    return str(world.project / "below")
+
+
 def claude_file(world: World) -> Path:
     return world.claude().path
 
@@ -92,6 +97,10 @@ CHANGES: dict[str, Callable[[World], object]] = {
         world.home / ".gemini/antigravity-cli", "other", str(world.project)
     ),
     "Antigravity's project appears": lambda world: (world.home / ".gemini/antigravity-cli/brain/new").mkdir(),
+    "pi is used": lambda world: pi.Session(cwd=str(world.project)).typed("Hi").save(world.home / ".pi/agent"),
+    "Copilot is used": lambda world: copilot_cli.Session().typed("Hi").save(world.home / ".copilot"),
+    "droid is used": lambda world: droid.Session(cwd=str(world.project)).save(world.home / ".factory"),
+    "Kimi's table names a directory": lambda world: kimi.Session(cwd=below(world)).save(world.home / ".kimi"),
     "a home goes": lambda world: (world.home / ".grok").rename(world.home / ".grok-old"),
     "a variable names another home": lambda world: world.environ.update(CODEX_HOME=str(world.home / "other")),
     "a variable is set to nothing": lambda world: world.environ.update(GROK_HOME=""),
@@ -151,7 +160,7 @@ def test_a_plain_sync_and_watch_once_say_it_again(settled: World, words, monkeyp
 
 
 @pytest.mark.parametrize(
-    "words", [("sync", "--full"), ("sync", "--agent", "codex"), ("watch",), ("sync", "--help")]
+    "words", [("sync", "--full"), ("sync", "--agent", "codex"), ("watch", "--status"), ("sync", "--help")]
 )
 def test_whoever_asks_for_more_gets_it(settled: World, words, monkeypatch) -> None:
     """An option means something, so it is not answered from what was found without it."""
@@ -378,3 +387,24 @@ def test_what_cannot_be_written_down_is_not(text, other) -> None:
     kept = witness.record(("", ""))
 
     assert kept is None or b"\0" not in text.encode("utf-8", "surrogateescape")
+
+
+def test_a_file_whose_owner_is_set_by_reading_it_is_known_by_what_is_written(tmp_path: Path):
+    """SQLite does so with a WAL when root reads. What is written to it still counts."""
+    path, record = tmp_path / "wal", tmp_path / "record"
+    path.write_bytes(b"x")
+    long_after_ns = path.stat().st_mtime_ns + 10 * unchanged.RACY_NS
+    given = {"root": "/r", "home": "/h", "version": "1"}
+
+    def note() -> None:
+        witness = unchanged.Witness(**given, began_ns=long_after_ns)
+        witness.written(str(path))
+        record.write_bytes(witness.record(("", "")) or b"")
+
+    note()
+    os.chown(path, os.getuid(), os.getgid())
+    looked_at = unchanged.holds(str(record), **given, environ={})
+    path.write_bytes(b"xy")
+
+    assert looked_at
+    assert not unchanged.holds(str(record), **given, environ={})

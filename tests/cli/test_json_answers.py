@@ -12,7 +12,7 @@ KEYS = {
     "init": {"root", "created", "tightened", "v1_1_lines", "moved_from", "worktree"},
     "status": {
         "workspace", "workspace_id", "freshness", "events", "goal", "decisions_active", "tasks_open",
-        "topics_active", "last_turn", "foreign_lines", "stale_read_models", "agents", "files", "notes",
+        "topics_active", "last_turn", "foreign_lines", "stale_read_models", "agents", "files", "notes", "watcher",
     },
     "agents": {"agents"},
     "stats": {
@@ -21,6 +21,12 @@ KEYS = {
     },
     "sync": {"partial", "agents", "captured", "head", "recovered"},
     "watch --once": {"partial", "agents", "captured", "head", "recovered"},
+    "hooks": {"agents"},
+    "enable-hooks --agent codex --dry-run": {"dry_run", "changes"},
+    "disable-hooks --all": {"dry_run", "changes"},
+    "watch --status": {
+        "running", "pid", "version", "since", "mode", "why", "workspaces", "warnings", "notes",
+    },
     "handoff": {"text", "tokens", "freshness"},
     "context": {
         "freshness", "query", "count", "ranked", "left_out", "page", "tokens", "events",

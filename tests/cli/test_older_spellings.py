@@ -92,7 +92,7 @@ def test_what_follows_two_dashes_is_text_as_it_stands(talk):
         "context --topic x --around 12345678",
         "goal --clear Ship it",
         "decide --retract DEC-0001 Use it",
-        "watch",
+        "watch --once --status",
         "task create",
         "decide",
         "topic create",

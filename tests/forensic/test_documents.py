@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import pkgutil
 import re
 from pathlib import Path
@@ -84,7 +85,11 @@ def test_the_common_options_are_documented_once():
 
 
 CALLS = {
-    "watch": "watch --once",
+    "enable-hooks": "enable-hooks --agent codex",
+    "disable-hooks": "disable-hooks --all",
+    "watch": "watch --status",
+    "capture": "capture --from-stdin --agent mine --actor user --key 1",
+    "doctor": "doctor --no-proof",
     "show": "show last",
     "decide": "decide So",
     "task create": "task create More",
@@ -102,7 +107,10 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", [name for name in actions() if name not in ("task", "topic")])
-def test_every_field_of_an_answer_is_documented_and_no_other(world: World, name: str):
+def test_every_field_of_an_answer_is_documented_and_no_other(
+    world: World, name: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Hello.")))
     harmed = Harmed(world)
     if name == "task reopen":
         harmed.workspace.close_task("CONV-001")

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
@@ -46,6 +47,8 @@ KNOWN_INVISIBLE = frozenset({
 
 FOLDER_LIMIT = 200  # UTF-16 code units of a folder's name; a longer path is cut there and gets a hash
 _SEPARATORS = "/\\"
+DEFAULT_RETENTION_DAYS = 30
+FOR_EVER_DAYS = 1_000_000  # what people write who want nothing deleted, and more
 MAX_WAITING = 64  # prompts that wait for something: an answer, or their turn in the queue
 
 UNKNOWN_VERSION = (999_999,)  # taken for newer than any
@@ -184,6 +187,24 @@ def open_session(file: SessionFile) -> State:
         session_id=name if _UUID.fullmatch(name) else "",
         file_name=name,
         sidechain=file.path.name.startswith("agent-") or "subagents" in file.path.parts,
+    )
+
+
+def retention(home: Path) -> Retention:
+    """`cleanupPeriodDays` of the user's settings; 30 where nothing is set, or nothing that is a number.
+
+    At its start, Claude Code deletes session files that were last written before that many days. Settings of a
+    project or an organisation may say otherwise for some of its starts; the user's hold for all the others.
+    """
+    file = home / "settings.json"
+    days: Any = read_document(file).get("cleanupPeriodDays")
+    given = not isinstance(days, bool) and isinstance(days, int | float) and days >= 0
+    kept = int(min(days, FOR_EVER_DAYS)) if given else DEFAULT_RETENTION_DAYS
+    return Retention(
+        days=kept,
+        setting="cleanupPeriodDays",
+        file=str(file),
+        by_default=not given,
     )
 
 

@@ -21,8 +21,14 @@ class Witness(Protocol):
     def content(self, path: str) -> None:
         """What a file holds, or which names a directory has, or that there is nothing."""
 
+    def written(self, path: str) -> None:
+        """As `content`, for a file whose owner is set by looking at it."""
+
     def kind(self, path: str) -> None:
         """What is at the end of a path: a file, a directory, nothing; which one, and not what is in it."""
+
+    def real(self, path: str) -> None:
+        """Where the links in a path lead."""
 
 
 _witness: ContextVar[Witness | None] = ContextVar("witness", default=None)
@@ -56,6 +62,12 @@ def depends_on(path: str | os.PathLike[str]) -> None:
         witness.content(os.fspath(path))
 
 
+def depends_on_what_is_written(path: str | os.PathLike[str]) -> None:
+    """As `depends_on`, for a file whose owner is set by looking at it."""
+    if witness := _witness.get():
+        witness.written(os.fspath(path))
+
+
 def is_file(path: str | os.PathLike[str]) -> bool:
     """Whether there is a file; False where we may not look."""
     if witness := _witness.get():
@@ -68,3 +80,14 @@ def is_directory(path: str | os.PathLike[str]) -> bool:
     if witness := _witness.get():
         witness.kind(os.fspath(path))
     return os.path.isdir(path)
+
+
+def real_path(path: str) -> str:
+    """`path` with its links followed; "" for what is no absolute path here. Raises nothing."""
+    try:
+        found = os.path.realpath(path) if os.path.isabs(path) else ""
+    except (OSError, ValueError):  # a NUL or half a character in it
+        return ""
+    if found != path and found and (witness := _witness.get()):
+        witness.real(path)
+    return found

@@ -28,6 +28,20 @@ MODULES = {
     AgentId("antigravity"): "conversation_esaa.agents.antigravity",
     AgentId("gemini-cli"): "conversation_esaa.agents.gemini_cli",
     AgentId("qwen-code"): "conversation_esaa.agents.qwen_code",
+    AgentId("opencode"): "conversation_esaa.agents.opencode",
+    AgentId("kilo"): "conversation_esaa.agents.kilo",
+    AgentId("pi"): "conversation_esaa.agents.pi",
+    AgentId("copilot-cli"): "conversation_esaa.agents.copilot_cli",
+    AgentId("droid"): "conversation_esaa.agents.droid",
+    AgentId("kimi"): "conversation_esaa.agents.kimi",
+    AgentId("kimi-code"): "conversation_esaa.agents.kimi_code",
+    AgentId("cursor"): "conversation_esaa.agents.cursor",
+    AgentId("cursor-cli"): "conversation_esaa.agents.cursor_cli",
+    AgentId("crush"): "conversation_esaa.agents.crush",
+    AgentId("goose"): "conversation_esaa.agents.goose",
+    AgentId("kiro-cli"): "conversation_esaa.agents.kiro_cli",
+    AgentId("zed"): "conversation_esaa.agents.zed",
+    AgentId("warp"): "conversation_esaa.agents.warp",
 }
 
 
@@ -41,11 +55,22 @@ class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
     revision: str = ""
     """For a session that shares its file with others: another one whenever something in it changed. With it
     the neighbours' news are not taken for news of this session."""
+    beside: tuple[str, ...] = ()
+    """For a tree of files: further paths that show that something in it changed."""
 
     @property
     def key(self) -> str:
         """What its cursor is kept under."""
         return f"{self.path}#{self.session_id}" if self.kind is Kind.SQLITE else str(self.path)
+
+
+class Retention(msgspec.Struct, frozen=True, kw_only=True):
+    """For how long an agent keeps its sessions before it deletes them by itself."""
+
+    days: int  # since a session was last written to
+    setting: str  # the key that says so
+    file: str  # where it is set, or would be
+    by_default: bool  # nothing is set there
 
 
 class ReaderState(msgspec.Struct, kw_only=True):
@@ -116,7 +141,7 @@ class AgentModule(Protocol):
 
 
 # What the processes that an agent starts find in their environment, and nobody else's do; the first match
-# counts. Grok sets Claude's project variable too, so it is asked about first.
+# counts. Grok sets Claude's project variable too, and Kilo OpenCode's, so they are asked about first.
 RUNNING_MARKS = {
     "GROK_SESSION_ID": AgentId("grok"),
     "CLAUDECODE": AgentId("claude-code"),
@@ -127,8 +152,14 @@ RUNNING_MARKS = {
     "ANTIGRAVITY_AGENT": AgentId("antigravity"),
     "GEMINI_CLI": AgentId("gemini-cli"),
     "QWEN_CODE": AgentId("qwen-code"),
+    "KILO": AgentId("kilo"),
     "OPENCODE": AgentId("opencode"),
     "CURSOR_AGENT": AgentId("cursor"),
+    "PI_CODING_AGENT": AgentId("pi"),
+    "COPILOT_CLI": AgentId("copilot-cli"),
+    "FACTORY_PROJECT_DIR": AgentId("droid"),
+    "CRUSH": AgentId("crush"),
+    "GOOSE_TERMINAL": AgentId("goose"),
 }
 
 
@@ -146,6 +177,12 @@ def unlisted(module: AgentModule, home: Path) -> dict[str, int]:
     """What the agent keeps and its module cannot read, in plain words, with how often it is there."""
     find = getattr(module, "unlisted", None)
     return find(home) if find else {}
+
+
+def retention(module: AgentModule, home: Path) -> Retention | None:
+    """How long the agent keeps sessions, as its settings say; None where it deletes none by itself."""
+    find = getattr(module, "retention", None)
+    return find(home) if find else None
 
 
 def glancing(module: AgentModule, state: ReaderState) -> Callable[[bytes], bool] | None:

@@ -8,7 +8,8 @@ matter of three cases, for whoever opens one creates the files `-wal` and `-shm`
   immutable, and after each read it is made sure that this was true; else it is opened anew.
 - a `-wal` without `-shm`: a copied database. A private copy of both is read.
 
-Several connections to a database are not needed: inside of `kept_open` it is opened once.
+Several connections to a database are not needed: inside of `kept_open` it is opened once, and of many databases
+only some stay open.
 """
 
 from __future__ import annotations
@@ -23,18 +24,20 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import msgspec
 
 from conversation_esaa.agents.jsonl import decode_line
-from conversation_esaa.agents.listing import depends_on
+from conversation_esaa.agents.listing import depends_on, depends_on_what_is_written
 from conversation_esaa.agents.storage import Opened
+from conversation_esaa.canonical import without_surrogates
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from tempfile import TemporaryDirectory
 
     from conversation_esaa.agents.jsonl import Lines
     from conversation_esaa.agents.registry import AgentModule, ReaderState, SessionFile
 
 BUSY_S = 1.0  # how long a read waits for another process; SQLite tries again in growing steps
+OPEN_AT_ONCE = 16  # databases; each takes up to three descriptors
 _TRIES = 3
 _HEADER = 100  # bytes at the beginning; the 19th and 20th say whether the file is written through a WAL
 _BUSY = "the database is locked by another process; the next sync looks again"
@@ -70,11 +73,20 @@ class Database:
 
         Raises FileNotFoundError when there is no database (any more), else DatabaseUnreadable.
         """
+        return self._asked(query, values)[1]
+
+    def records(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """As `rows`, each with the names of its columns: for `SELECT *`, where versions have different ones."""
+        names, rows = self._asked(query, values)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _asked(self, query: str, values: tuple[object, ...]) -> tuple[list[str], list[Row]]:
         import sqlite3
 
         for _ in range(_TRIES):
             try:
-                found = self._open().execute(query, values).fetchall()
+                cursor = self._open().execute(query, values)
+                found = [column[0] for column in cursor.description or ()], cursor.fetchall()
             except sqlite3.Error as error:
                 moved = not self._still_alone()
                 self.close()
@@ -89,6 +101,11 @@ class Database:
     def columns(self, table: str) -> set[str]:
         """The names of a table's columns; empty when there is no such table."""
         return {row[0] for row in self.rows("SELECT name FROM pragma_table_info(?)", table)}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it holds the file."""
+        return self._connection is not None
 
     def close(self) -> None:
         """Let go of the file; a later question opens it again."""
@@ -110,6 +127,7 @@ class Database:
                 options += "&immutable=1"
             elif not _beside(path, "-shm").exists():
                 path = self._copied()
+        _make_room_for(self)
         self._connection = _connected(path, options)
         return self._connection
 
@@ -145,11 +163,21 @@ def kept_open() -> Iterator[None]:
             database.close()
 
 
+def _make_room_for(one: Database) -> None:
+    """Of the databases that are kept open, let go of those that were opened first, when there are many."""
+    kept = _kept.get()
+    if kept is not None and kept.get(one.path) is one:
+        kept[one.path] = kept.pop(one.path)
+        still_open = [other for other in kept.values() if other.is_open]
+        for other in still_open[: 1 - OPEN_AT_ONCE]:
+            other.close()
+
+
 @contextlib.contextmanager
 def database(path: Path) -> Iterator[Database]:
     """The database at `path`. Its existence, and all that is in it, is told to a witness."""
-    for suffix in ("", "-wal"):
-        depends_on(_beside(path, suffix))
+    depends_on(path)
+    depends_on_what_is_written(_beside(path, "-wal"))  # where root looks, SQLite sets its owner
     kept = _kept.get()
     if kept is not None:
         yield kept.setdefault(path, Database(path))
@@ -179,6 +207,11 @@ def opened(file: SessionFile) -> Iterator[Opened]:
         yield Opened(records)
 
 
+def keys_of(values: Iterable[str]) -> str:
+    """Values for one query: `… IN (SELECT value FROM json_each(?))`."""
+    return msgspec.json.encode([without_surrogates(value) for value in values]).decode()
+
+
 def json_object(value: object) -> dict[str, Any]:
     """The JSON object in a column; {} when it holds something else."""
     if isinstance(value, str | bytes):
@@ -190,6 +223,13 @@ def json_object(value: object) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     return {}
+
+
+def json_array(value: object) -> list[Any]:
+    """The JSON array in a column; [] when it holds something else."""
+    text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    found = json_object(b'{"":%b}' % text).get("") if isinstance(text, bytes) else None
+    return found if isinstance(found, list) else []
 
 
 def _connected(path: Path, options: str) -> sqlite3.Connection:

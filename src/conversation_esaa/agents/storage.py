@@ -7,6 +7,7 @@ is not its business: that is the agent's module, which gets them one after the o
 |---|---|---|
 | `JSONL` | a file that grows, an object a line | read on from the byte where it was left |
 | `DOCUMENT` | a file with one JSON object, written anew each time | read as a whole |
+| `TREE` | a tree of small JSON files | read as a whole |
 | `SQLITE` | a database with many sessions, in use by its agent | the agent's module asks for what its state lacks |
 
 Reading again from the beginning is always right and only costs time: a turn is known by its identity.
@@ -32,12 +33,14 @@ class Kind(StrEnum):
 
     JSONL = "jsonl"
     DOCUMENT = "document"
+    TREE = "tree"
     SQLITE = "sqlite"
 
 
 KINDS = {
     Kind.JSONL: "conversation_esaa.agents.jsonl",
     Kind.DOCUMENT: "conversation_esaa.agents.document",
+    Kind.TREE: "conversation_esaa.agents.tree",
     Kind.SQLITE: "conversation_esaa.agents.sqlite",
 }
 

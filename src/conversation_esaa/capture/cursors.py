@@ -35,7 +35,7 @@ class Stat(msgspec.Struct, frozen=True, omit_defaults=True):
     mtime_ns: int
     ctime_ns: int
     inode: int
-    beside: str = ""  # a digest of the same of every other file that belongs to the session
+    beside: str = ""  # a digest of what tells the same of every other file of the session
 
     @classmethod
     def of(cls, result: os.stat_result) -> Stat:
@@ -108,17 +108,17 @@ def look(file: SessionFile, witness: Witness | None = None) -> Stat:
     digest = hashlib.sha256()
     for path in storage(file.kind).beside(file):
         if witness:
-            witness.content(path)
-        digest.update(_stat_words(path))
+            witness.written(path)
+        digest.update(_written(path))
     return msgspec.structs.replace(stat, beside=digest.hexdigest()[:32])
 
 
-def _stat_words(path: str) -> bytes:
+def _written(path: str) -> bytes:
     try:
         found = os.stat(path)  # noqa: PTH116 - a path is text here
     except (OSError, ValueError):
         return b"-\n"
-    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}\n".encode()
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ino}\n".encode()  # its owner may be set by reading
 
 
 def fingerprint(file: BinaryIO, end: int) -> str:

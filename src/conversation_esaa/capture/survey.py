@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from conversation_esaa.agents.registry import MODULES, ReaderState, agent, unlisted
+from conversation_esaa.agents.registry import MODULES, ReaderState, Retention, agent, retention, unlisted
+from conversation_esaa.agents.storage import Kind
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, look
 from conversation_esaa.capture.report import os_words
 from conversation_esaa.capture.roots import roots_now
+from conversation_esaa.timestamps import from_epoch_s
 
 if TYPE_CHECKING:
+    from conversation_esaa.agents.registry import SessionFile
     from conversation_esaa.capture.sync import Sources
     from conversation_esaa.ids import AgentId
     from conversation_esaa.layout import Layout
     from conversation_esaa.settings import Settings
+
+
+DAY_S = 86_400
 
 
 class AgentSurvey(msgspec.Struct, kw_only=True):
@@ -28,12 +34,18 @@ class AgentSurvey(msgspec.Struct, kw_only=True):
     found: bool = False  # its data directory is there
     sessions: int = 0  # session files that may hold turns of this workspace
     with_news: int = 0  # of these, the ones not read to their end
+    bytes_behind: int = (
+        0  # of those: what was not read yet; a file that is always read as a whole counts whole
+    )
     captured: int = 0  # events of theirs that the log has
     private: int = 0  # turns that were nothing but <private> text
     refused: dict[str, int] = {}  # directory outside the workspace → turns said there
     unknown: dict[str, int] = {}  # record types not understood → how often met
     bad_lines: dict[str, list[int]] = {}  # file → line numbers, from 1
     unlisted: dict[str, int] = {}  # what is there and cannot be read: reason → count
+    retention: Retention | None = None  # how long the agent keeps sessions; None: until somebody deletes them
+    oldest_with_news: str = ""  # when the oldest of the sessions with news was last written to
+    deleted_from: str = ""  # when the agent may begin to delete sessions with news
     excluded: bool = False  # by config.toml
     failed: str = ""  # why nothing could be said
 
@@ -54,8 +66,9 @@ def _survey(
     try:
         module = agent(name)
         home = module.home(sources.environ, sources.user_home)
-        found.title, found.home, found.found = module.TITLE, str(home), home.is_dir()
+        found.title, found.home, found.found = module.TITLE, str(home), home.exists()
         found.unlisted = unlisted(module, home)
+        found.retention = retention(module, home) if found.found else None
         files = list(module.session_files(home, roots))
     except OSError as error:
         found.failed = os_words(error)
@@ -64,16 +77,31 @@ def _survey(
         found.failed = type(error).__name__
         return found
     found.sessions = len(files)
+    oldest_ns: int | None = None
     for file in files:
         cursor = saved.get(file.key)
         try:
             stat = look(file)
         except OSError:
             continue
-        found.with_news += cursor is None or not cursor.is_current(stat, file.revision)
+        if cursor is None or not cursor.is_current(stat, file.revision):
+            found.with_news += 1
+            found.bytes_behind += _unread(file, stat.size, cursor)
+            oldest_ns = stat.mtime_ns if oldest_ns is None else min(oldest_ns, stat.mtime_ns)
         if cursor:
             _add(found, cursor, str(file.path))
+    if oldest_ns is not None:
+        found.oldest_with_news = from_epoch_s(oldest_ns / 1e9)
+        if found.retention:
+            found.deleted_from = from_epoch_s(oldest_ns / 1e9 + found.retention.days * DAY_S)
     return found
+
+
+def _unread(file: SessionFile, size: int, cursor: Cursor | None) -> int:
+    if file.revision:
+        return 0  # a part of a file, which nobody has measured
+    done = cursor.offset if cursor and file.kind is Kind.JSONL else 0
+    return size - done if done < size else size
 
 
 def _add(found: AgentSurvey, cursor: Cursor, path: str) -> None:

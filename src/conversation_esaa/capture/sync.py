@@ -181,7 +181,7 @@ class _Run:
         try:
             module = agent(name)
             home = module.home(self.environ, self.sources.user_home)
-            report.home, report.found = str(home), listing.is_directory(home)
+            report.home, report.found = str(home), listing.is_directory(home) or listing.is_file(home)
             found = list(module.session_files(home, self.roots))
         except ConversationError:
             raise
@@ -357,8 +357,10 @@ class _Run:
     def _is_gone(self, key: str, cursor: Cursor) -> bool:
         if key in self._found:
             return False
-        # A session in a database has no path of its own: its agent has to have been asked.
-        return cursor.agent in self._listed if cursor.revision else not os.path.lexists(key)
+        if not cursor.revision:
+            return not os.path.lexists(key)
+        # A session in a database has no path of its own: its agent has to have been asked, and the database.
+        return cursor.agent in self._listed and f"{key.rpartition('#')[0]}#" not in self._found
 
     def remember(self, session: Session) -> None:
         """Move the cursor, when all that it stands for is durable."""

@@ -24,7 +24,7 @@ RACY_NS = 2_000_000_000
 system's clock, and its times would not tell. Two seconds is the coarsest clock there is."""
 
 # The first byte of a name: what is compared.
-_CONTENT, _KIND, _REAL, _VARIABLE = b"c", b"k", b"r", b"v"
+_CONTENT, _WRITTEN, _KIND, _REAL, _VARIABLE = b"c", b"w", b"k", b"r", b"v"
 _KIND_OF_MODE = 0o170000
 
 
@@ -45,6 +45,15 @@ class Witness:
         name = self._bytes(path)
         if _CONTENT + name not in self._seen:
             self._take(name, _stat(name))
+
+    def written(self, path: str) -> None:
+        """As `content`, for what changes its owner by being looked at: the time of that does not count."""
+        name = self._bytes(path)
+        if _WRITTEN + name not in self._seen:
+            found = _stat(name)
+            if found is not None and found.st_mtime_ns >= self._racy_from:
+                self.trusted = False
+            self._seen[_WRITTEN + name] = _written(found)
 
     def stat(self, path: str, found: os.stat_result) -> None:
         """As `content`, for a file that was looked at already."""
@@ -108,6 +117,8 @@ def answers(
             what, name = key[:1], key[1:]
             if what == _CONTENT:
                 same = _content(_stat(name)) == value
+            elif what == _WRITTEN:
+                same = _written(_stat(name)) == value
             elif what == _KIND:
                 same = _kind(_stat(name)) == value
             elif what == _REAL:
@@ -143,6 +154,10 @@ def _content(found: os.stat_result | None) -> bytes:
     if found is None:
         return b""
     return b"%d %d %d %d" % (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+def _written(found: os.stat_result | None) -> bytes:
+    return b"" if found is None else b"%d %d %d" % (found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def _kind(found: os.stat_result | None) -> bytes:

@@ -19,13 +19,15 @@ PROG = "conversation-esaa"
 
 # name: (module below `commands`, one line of help). In the order of a newcomer's need.
 COMMANDS = {
-    "up": ("up", "set up here if needed, capture, and say what the next agent will get"),
+    "up": ("up", "set up if needed, capture, say what the next agent will get"),
     "init": ("init", "make this directory a workspace, and nothing else"),
-    "status": ("status", "one screen: what was captured, what is stale, what could not be read"),
+    "status": ("status", "what was captured, what is stale, what could not be read"),
+    "doctor": ("doctor", "what is wrong on the way into the log, and what mends it"),
     "agents": ("agents", "which agents are supported, and what there is of each"),
     "stats": ("stats", "counts, and how many tokens a handoff saves"),
     "sync": ("sync", "capture what is new in the agents' logs"),
-    "watch": ("watch", "capture as with sync (--once)"),
+    "capture": ("capture", "take a turn from standard input, for an agent whose log is not read"),
+    "watch": ("watch", "capture by itself, in a terminal or as a service"),
     "hooks": ("hooks", "which agents tell us by themselves when something was said"),
     "enable-hooks": ("enable_hooks", "merge our entries into agents' settings"),
     "disable-hooks": ("disable_hooks", "take our entries out of agents' settings"),
@@ -39,7 +41,7 @@ COMMANDS = {
     "project": ("project", "rebuild the read models from the log"),
     "verify": ("verify", "check the log and the read models"),
     "upgrade": ("upgrade", "take over a directory of the older PowerShell tool"),
-    "demo": ("demo", "run the main job on a made-up conversation in a throw-away workspace"),
+    "demo": ("demo", "run the main job on a made-up conversation and project"),
 }
 ALIASES = {"topics": "topic", "tasks": "task"}
 VALUED = ("--workspace", "-C", "--lock-timeout")  # options before the command that take a value

@@ -65,7 +65,9 @@ def approval(machine: Machine, root: Path, *, scope: str, changed: bool) -> Appr
     path = places(machine, root)[scope]
     reviewed = toml_value(config, "hooks").get("state", {})
     if changed or not all(key in reviewed for key in _review_keys(path)):
-        steps.append("start `codex` once and press `t` on its Hooks screen to trust the new hooks")
+        steps.append(
+            "start `codex` once and choose `Trust all and continue` where it says that hooks need review"
+        )
     return Approval(required=True, step="; then ".join(steps)) if steps else NOT_NEEDED
 
 

@@ -49,7 +49,7 @@ class Change(msgspec.Struct, kw_only=True):
     kind: str
     scope: str
     file: str
-    action: str = "unchanged"  # created, changed, unchanged, restored, removed, absent, refused
+    action: str = "unchanged"  # created, changed, unchanged; restored, removed, deleted, absent; refused
     events: list[str] = []
     approval_required: bool = False  # the agent will not run them before `step` was taken
     step: str = ""
@@ -216,7 +216,8 @@ def _take(machine: Machine, root: Path, target: Target, wish: Wish, change: Chan
     if old is None or (target.kind == TRUST and record is None):  # a trust that we did not write is not ours
         return
     if record and digest(old) == record.after_sha256:
-        new, gone, change.action = record.before, record.created, "restored"
+        new, gone = record.before, record.created
+        change.action = "deleted" if gone else "restored"
     else:
         change.events = [found.event for found in target.form.found(old) if found.event]
         ours_by_name = target.path.name.startswith("conversation-esaa.")
@@ -225,7 +226,7 @@ def _take(machine: Machine, root: Path, target: Target, wish: Wish, change: Chan
         gone = not new and not kept.existed
         if new == old:
             return
-        change.action = "removed"
+        change.action = "deleted" if gone else "removed"
     change.diff = _diff(str(target.path), old, new)
     if wish.dry_run:
         return

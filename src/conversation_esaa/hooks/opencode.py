@@ -72,7 +72,7 @@ export const ConversationEsaa = async ({ directory }) => {
       await tell("chat.message", said(sessionID));
     },
     "experimental.chat.system.transform": async ({ sessionID }, output) => {
-      if (!INJECT) return;
+      if (!INJECT || /^You are a title generator/.test(output.system[0] ?? "")) return;
       if (!handoffs.has(sessionID)) {
         handoffs.set(sessionID, await handoff("experimental.chat.system.transform", said(sessionID)));
       }

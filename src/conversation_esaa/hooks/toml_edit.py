@@ -61,8 +61,11 @@ def cut(text: str, meant: Callable[[str], bool]) -> str:
     meant   judges the text of one table, from its header to its last key.
     """
     headers = [found.start() for found in _HEADER.finditer(text)]
-    for begin, behind in reversed(list(zip(headers, [*headers[1:], len(text)], strict=True))):
-        table = _without_tail(text[begin:behind])
+    tables = [
+        (begin, _without_tail(text[begin:behind]))
+        for begin, behind in zip(headers, [*headers[1:], len(text)], strict=False)
+    ]
+    for begin, table in reversed(tables):
         if meant(table):
             text = _without(text, begin, begin + len(table))
     return text

@@ -14,6 +14,7 @@ from conversation_esaa.ids import EventId
 from conversation_esaa.log.contract import PositionLost
 from conversation_esaa.log.v1_1 import Visibility, visible
 from conversation_esaa.lookup import IndexUnusable
+from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from conversation_esaa.index.store import Index
     from conversation_esaa.log.contract import EventLog
     from conversation_esaa.lookup import Keys
+    from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import State
 
 
@@ -57,13 +59,16 @@ class Lines(Protocol):
 class Prefix:
     """The lines of `log` up to `head`, read from the log. Every question costs a pass, or what it returns.
 
-    roots   the paths that were this workspace: v1.1 lines of other ones are not shown.
+    roots     the paths that were this workspace: v1.1 lines of other ones are not shown.
+    progress  told how far a fold of all of it is.
     """
 
-    def __init__(self, log: EventLog, head: Head, roots: Collection[str]) -> None:
+    def __init__(
+        self, log: EventLog, head: Head, roots: Collection[str], progress: Progress = unheard
+    ) -> None:
         self.head = head
         self.seen = Visibility()
-        self._log, self._roots = log, roots
+        self._log, self._roots, self._progress = log, roots, progress
 
     def entries(self) -> Iterator[Entry]:
         """Everything, oldest first."""
@@ -106,7 +111,8 @@ class Prefix:
 
     def fold(self) -> State:
         """Decisions, tasks, topics, goal and conversation."""
-        return catalogue.fold(self.entries())
+        entries = watched(self.entries(), "reading the log", self._progress, size=self.head.size)
+        return catalogue.fold(entries)
 
     def published(self) -> dict[str, str]:
         """SHA-256 of each read model as it was written at this position; empty when that is not known."""
@@ -117,7 +123,7 @@ class Prefix:
 
     def without_index(self) -> Prefix:
         """The same moment of the same log, read from the log alone."""
-        return Prefix(self._log, self.head, self._roots)
+        return Prefix(self._log, self.head, self._roots, self._progress)
 
     def _lines(self) -> Iterator[Entry | Unreadable]:
         for item in self._log.entries():
@@ -132,8 +138,15 @@ class IndexedPrefix(Prefix):
     Whatever the index says is looked up in the log before it is given. Raises IndexUnusable; then the same question has to be asked of a Prefix.
     """
 
-    def __init__(self, log: EventLog, head: Head, roots: Collection[str], index: Index) -> None:
-        super().__init__(log, head, roots)
+    def __init__(
+        self,
+        log: EventLog,
+        head: Head,
+        roots: Collection[str],
+        index: Index,
+        progress: Progress = unheard,
+    ) -> None:
+        super().__init__(log, head, roots, progress)
         self._index = index
         self._end = index.position.size  # from here on the log itself is read
         self._found = Visibility(foreign=index.foreign, shadowed=index.shadowed, unreadable=index.unreadable)

@@ -57,6 +57,12 @@ def notes(agents: list[AgentSurvey], *, stale: list[str], quarantined: int, fore
     for survey in agents:
         if survey.failed:
             found.append(f"{survey.title}: its sessions could not be looked at ({survey.failed})")
+        if survey.deleted_from and survey.retention and not survey.excluded:
+            found.append(
+                f"{survey.title}: {survey.with_news} session files are not captured; it deletes such files"
+                f" {survey.retention.days} days after their last word ({survey.retention.setting}), the oldest from"
+                f" {survey.deleted_from[:10]}: `conversation-esaa sync`"
+            )
         for path, numbers in survey.bad_lines.items():
             shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
             found.append(f"{survey.title}: {path}: no record could be read in line {shown}")

@@ -46,7 +46,7 @@ def run(args: Namespace, call: Call) -> int:
     if not any(agent.found for agent in report.agents):
         call.out.text(
             "\nNone of these agents has kept anything for this user. Where one keeps its sessions\n"
-            "elsewhere, name it: CLAUDE_CONFIG_DIR, CODEX_HOME, GROK_HOME, ANTIGRAVITY_HOME."
+            "elsewhere, name it by the agent's own variable: CLAUDE_CONFIG_DIR, CODEX_HOME, GROK_HOME, ..."
         )
     call.out.text(
         f"\nThe next agent gets {plain(str(workspace.layout.read_model('handoff.md')))}\n"

@@ -25,7 +25,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, call: Call) -> None:
     """Take over and tell."""
     del args
-    upgraded = Workspace.upgrade(call.path, **call.options)
+    upgraded = Workspace.upgrade(call.path, progress=call.out.progress, **call.options)
     call.out.data("upgrade", upgraded)
     call.out.text(told_setup(upgraded.established))
     counts = ", ".join(f"{count} {plain(name)}" for name, count in upgraded.events.items())

@@ -1,0 +1,48 @@
+"""Kilo CLI: a fork of OpenCode, with its store in another place.
+
+How they are read: `opencode_store`. Format and how we know it: docs/reference/agents/kilo.md.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conversation_esaa.agents import opencode_store as store
+from conversation_esaa.ids import AgentId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from conversation_esaa.agents.registry import SessionFile
+    from conversation_esaa.turn import SessionMark, Turn
+
+NAME = AgentId("kilo")
+TITLE = "Kilo CLI"
+KNOWN_INVISIBLE = store.KNOWN_INVISIBLE
+State = store.State
+
+open_session = store.open_session
+rows = store.rows
+documents = store.documents
+
+
+def home(environ: Mapping[str, str], user_home: Path) -> Path:
+    """`kilo` in `$XDG_DATA_HOME`, else in `~/.local/share`, on every system."""
+    return Path(environ.get("XDG_DATA_HOME") or user_home / ".local" / "share") / "kilo"
+
+
+def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
+    """The sessions that began in a root, below it or above it."""
+    return store.session_files(home, roots, program="kilo")
+
+
+def read(records: Iterable[Any], state: store.State) -> Iterator[Turn | SessionMark]:
+    """A turn a message, in the order they were made."""
+    return store.read(records, state, NAME)
+
+
+def resume_command(session_id: str) -> str:
+    """`kilo --session ID`."""
+    return f"kilo --session {shlex.quote(session_id)}"
