@@ -17,7 +17,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import antigravity, codex, copilot_cli, crush, cursor, cursor_cli, droid, gemini_cli, goose, grok, kimi, kimi_code, kiro_cli, opencode, pi, qwen_code, warp, zed
+from builders import (
+    antigravity,
+    codex,
+    copilot_cli,
+    crush,
+    cursor,
+    cursor_cli,
+    droid,
+    gemini_cli,
+    goose,
+    grok,
+    kimi,
+    kimi_code,
+    kiro_cli,
+    opencode,
+    pi,
+    qwen_code,
+    warp,
+    zed,
+)
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.registry import MODULES, ReaderState, SessionFile, agent, glancing
 from conversation_esaa.errors import UnknownName

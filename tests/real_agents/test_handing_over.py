@@ -74,7 +74,9 @@ def tree(world: World) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", READ)
 def test_with_hooks_what_is_said_arrives_by_itself(agent, world, cesaa, name):
-    """A session, and its resume with a tool; then hooks are taken out and the project is as it was."""
+    """In the project's own settings, of which there are some: a session, and its resume with a tool. When hooks are
+    taken out again, every file of the project is as it was, byte for byte.
+    """
     it = agent(name)
     path, content = it.settings
     (world.project / path).parent.mkdir(parents=True)
@@ -91,16 +93,19 @@ def test_with_hooks_what_is_said_arrives_by_itself(agent, world, cesaa, name):
     log = world.bytes_of_store()["activity.jsonl"]
     assert not [words for words in (REASONING, ASIDE, BEGINS) if words.encode() in log]
     cesaa("disable-hooks", "--agent", name)
-    assert tree(world) == before
+    after = {path: content for path, content in tree(world).items() if path not in it.leaves}
+    assert after == before
     assert hook_log(world) == "no hook.log"
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_the_second_agent_is_told_what_was_said_to_the_first(agent, world, stub, cesaa, first, second):
-    """The request that reaches the model has the handoff in it, with the first agent's words; the log has not."""
+    """In the settings that our command chooses. The request that reaches the model has the handoff in it, with the
+    first agent's words; the log has not; and the first agent goes on afterwards.
+    """
     one, other = agent(first), agent(second)
     cesaa("init")
-    cesaa("enable-hooks", "--agent", first, "--agent", second, "--scope", "project", "--inject")
+    cesaa("enable-hooks", "--agent", first, "--agent", second, "--inject")
 
     one.say(SHADE)
     arrived(world, one.said(SHADE))

@@ -23,11 +23,13 @@ class Agent:
     A subclass tells what is the program's own: `configure`, `environ` and `words`.
 
     settings   where the program looks for hooks of a project, and what somebody has in that file already
+    leaves     files that the program itself puts into a project that has such settings
     injects    the program takes text of a hook into the context of its model, without a terminal too
     """
 
     name: ClassVar[str]
     settings: ClassVar[tuple[str, str]] = ("", "")
+    leaves: ClassVar[frozenset[str]] = frozenset()
     injects: ClassVar[bool] = True
 
     def __init__(self, program: Path, world: World, stub: Stub) -> None:

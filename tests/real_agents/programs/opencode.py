@@ -13,6 +13,7 @@ class OpenCode(Agent):
 
     name = "opencode"
     settings = (".opencode/plugin/own.js", "export const Own = async () => ({})\n")
+    leaves = frozenset({".opencode/.gitignore"})
 
     def configure(self) -> None:
         provider = {
@@ -31,7 +32,12 @@ class OpenCode(Agent):
         self.write(".config/opencode/opencode.json", json.dumps(config, indent=2))
 
     def environ(self) -> dict[str, str]:
-        return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+        return {
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            # It would install some 3,600 files beside every configuration; the stub knows no packages.
+            "npm_config_registry": self.stub.url,
+        }
 
     def words(self, prompt: str, *, goes_on: bool) -> list[str]:
         return ["run", *(["--continue"] if goes_on else []), prompt]
