@@ -13,7 +13,7 @@ import pytest
 
 from builders.world import Ran, World
 from real_agents.programs.catalogue import AGENTS
-from real_agents.programs.pinned import PINS, NotInstalled, executable
+from real_agents.programs.pinned import NotInstalled, executable, pin
 from real_agents.programs.running import end_all
 from real_agents.stub.server import Stub
 
@@ -46,7 +46,7 @@ def agent(world: World, stub: Stub) -> Callable[[str], Agent]:
 
     def brought(name: str) -> Agent:
         try:
-            program = executable(PINS[name])
+            program = executable(pin(name))
         except NotInstalled as reason:
             pytest.skip(f"REAL AGENT NOT TRIED: {reason}")
         return AGENTS[name](program, world, stub)

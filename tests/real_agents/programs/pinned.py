@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conversation_esaa.log.lock import held
@@ -40,13 +40,21 @@ PINS = {
         Pin("gemini-cli", "@google/gemini-cli", "0.61.0", "gemini"),
         Pin("grok", "@xai-official/grok", "1.0.41", "grok"),
         Pin("opencode", "opencode-ai", "1.18.33", "opencode", finish="postinstall.mjs"),
-        Pin("qwen-code", "@qwen-code/qwen-code", "0.15.10", "qwen"),
+        Pin("qwen-code", "@qwen-code/qwen-code", "0.24.4", "qwen"),
     )
 }
 
 
 class NotInstalled(Exception):
     """The program is not in the cache and could not be brought there; the message says why."""
+
+
+def pin(agent: str) -> Pin:
+    """What is tried of one agent: `CONVERSATION_ESAA_AGENT_VERSIONS="codex=0.155.0 grok=1.0.5"` says otherwise."""
+    chosen = dict(
+        word.partition("=")[::2] for word in os.environ.get("CONVERSATION_ESAA_AGENT_VERSIONS", "").split()
+    )
+    return replace(PINS[agent], version=chosen.get(agent, PINS[agent].version))
 
 
 def cache() -> Path:
@@ -99,9 +107,9 @@ def unreachable() -> str:
     """Why nothing can be installed here; empty when it can. Asked once a process."""
     if shutil.which("npm") is None:
         return "there is no npm on PATH"
-    pin = next(iter(PINS.values()))
-    seen = _npm("view", f"{pin.package}@{pin.version}", "version", "--fetch-retries=0", most_s=REACH_S)
-    if pin.version not in seen.out:
+    sought = PINS["codex"]
+    seen = _npm("view", f"{sought.package}@{sought.version}", "version", "--fetch-retries=0", most_s=REACH_S)
+    if sought.version not in seen.out:
         return f"npm could not reach its registry within {REACH_S} s ({_why(seen)})"
     return ""
 

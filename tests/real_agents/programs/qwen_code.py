@@ -7,11 +7,14 @@ from real_agents.stub.server import MODEL
 
 
 class QwenCode(Agent):
-    """`qwen -p`. A project's hooks run without any word of trust."""
+    """`qwen -p`. A project's hooks run without any word of trust.
+
+    Without a terminal 0.15.10 had no event at the start of a session; 0.24.4 has. Settings without `$version` it
+    rewrites, and keeps the old ones beside: what somebody had is then no longer there to be given back.
+    """
 
     name = "qwen-code"
     settings = (".qwen/settings.json", '{\r\n  "ui": { "hideTips": true },\r\n  "$version": 4\r\n}')
-    injects = False  # there is no start of a session without a terminal
 
     def environ(self) -> dict[str, str]:
         return {
