@@ -41,6 +41,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     long_session: int
     cold: tuple[tuple[int, int], ...]  # (sessions, turns in each), smallest first
     appends: int = 200
+    idle_s: float = 60.0  # that a watcher is looked at while nothing happens
     runs_start: int  # of what takes milliseconds
     runs: int  # of the rest
 

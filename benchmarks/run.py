@@ -21,12 +21,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import budgets
 import msgspec
+import watcher
 from bench import FULL, QUICK, Bench, Sizes
 from table import Row, rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+ON_REQUEST = ("watcher",)  # what takes a minute by its nature
 SECTIONS = ("start", "hooks", "files", "log", "session", "cold", "append", "verify")
 
 
@@ -60,6 +62,8 @@ def measure(bench: Bench, sections: Sequence[str]) -> Iterator[Results]:
                 rows = budgets.cold_capture(bench)
             case "append":
                 rows = budgets.durability(bench)
+            case "watcher":
+                rows = watcher.watching(bench)
             case _:
                 rows = budgets.verification(bench)
         results.rows += rows
@@ -93,7 +97,7 @@ def sizes_of(args: argparse.Namespace) -> Sizes:
     """The chosen set, with what was set apart."""
     sizes = FULL if args.full else QUICK
     given: dict[str, object] = {}
-    for name in ("files", "many_files", "long_session", "short_session", "appends", "runs"):
+    for name in ("files", "many_files", "long_session", "short_session", "appends", "idle_s", "runs"):
         if getattr(args, name) is not None:
             given[name] = getattr(args, name)
     if args.runs is not None:
@@ -114,7 +118,7 @@ def main() -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--quick", action="store_true", help="small sizes (default)")
     how.add_argument("--full", action="store_true", help="the sizes of the budgets")
-    add("--only", action="append", choices=SECTIONS, help="only these rows; may be repeated")
+    add("--only", action="append", choices=(*SECTIONS, *ON_REQUEST), help="only these rows; may be repeated")
     add("--json", type=Path, metavar="FILE", help="also write everything there")
     add("--dir", type=Path, help="measure below this directory (a real disk, not a RAM disk)")
     add("--events", type=int, action="append", help="a size of the log; give at least two")
@@ -124,6 +128,7 @@ def main() -> None:
     add("--long-session", type=int, metavar="TURNS")
     add("--cold", action="append", metavar="SESSIONSxTURNS", help="a home to capture; give at least two")
     add("--appends", type=int)
+    add("--idle", type=float, dest="idle_s", metavar="S", help="how long a watcher is looked at while idle")
     add("--runs", type=int, help="how often each command runs")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="conversation-esaa-bench-", dir=args.dir) as directory:

@@ -6,7 +6,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from conversation_esaa.agents.registry import MODULES
+from conversation_esaa.agents.registry import modules
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.capture.drafts import turn_event
 from conversation_esaa.capture.gate import Verdict
@@ -78,7 +78,7 @@ class Appended(Curated):
         self, text: str, agent: str, actor: str, key: str, *, session: str, said_at: str, cwd: str, model: str
     ) -> Turn:
         name = named_agent(agent)
-        if name in MODULES:
+        if name in modules():
             raise NotCaptured(
                 f"the log of {name} is read by itself, and its turns would come twice",
                 hint="`conversation-esaa sync` captures it.",

@@ -11,7 +11,7 @@ from conversation_esaa.capture.heard import heard
 from conversation_esaa.drain import drain
 from conversation_esaa.errors import ConversationError
 from conversation_esaa.establish import establish, old_hooks
-from conversation_esaa.hooks import command, proof, registry
+from conversation_esaa.hooks import command, registry
 from conversation_esaa.projections.markdown import counted
 from conversation_esaa.reading.diagnosis import Diagnosis, Facts, HookFact, Problem, health, problems
 
@@ -40,7 +40,7 @@ def doctor(workspace: Workspace, *, prove: bool, fix: bool, status: Status | Non
     except ConversationError as error:
         problem = Problem(code=error.code, what=error.message, mend=error.hint)
         return Diagnosis(workspace=str(workspace.root), freshness=None, problems=[problem], fixed=fixed)
-    found = list(problems(facts, status.freshness))
+    found = list(problems(facts, status.freshness, looked=workspace.catch_up))
     return Diagnosis(
         workspace=str(workspace.root),
         freshness=status.freshness,
@@ -57,6 +57,8 @@ def _facts(workspace: Workspace, status: Status, *, prove: bool) -> Facts:
     called = workspace.hooks()
     failures: dict[str, str] = {}
     if prove:
+        from conversation_esaa.hooks import proof  # it starts processes; `status` does not
+
         program = command.this_program()
         for each in called:
             if any(found.kind == "hooks" and _is_sound(found) for found in each.installed):

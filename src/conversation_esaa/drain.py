@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from conversation_esaa.agents.registry import MODULES
+from conversation_esaa.agents.registry import modules
 from conversation_esaa.capture import heard, hooked, spool
 from conversation_esaa.capture.drafts import mark_event, turn_event
 from conversation_esaa.capture.gate import Verdict
@@ -72,9 +72,9 @@ class _Calls:
         self.workspace = workspace
         excluded = set(map(agent_id, workspace.settings.capture.exclude_agents))
         self.hooks = [hook for hook in hooks if hook.agent not in excluded]
-        self.agents = sorted({hook.agent for hook in self.hooks if hook.agent in MODULES})
+        self.agents = sorted({hook.agent for hook in self.hooks if hook.agent in modules()})
         if any(not hook.agent for hook in self.hooks):
-            self.agents = [name for name in MODULES if name not in excluded]
+            self.agents = [name for name in modules() if name not in excluded]
 
     def take(self, pause: Callable[[float], None]) -> tuple[int, int]:
         """How many events were added, and how many answers are still to come."""
@@ -102,7 +102,7 @@ class _Calls:
         promised: dict[tuple[AgentId, str], str] = {}
         for hook in self.hooks:
             session = hook.agent, hooked.session_id(hook)
-            if not session[1] or hook.agent not in MODULES:
+            if not session[1] or hook.agent not in modules():
                 continue
             if said := hooked.answer(hook):
                 promised[session] = said
@@ -133,7 +133,7 @@ class _Calls:
             session = _session(state, hook.agent, name)
             told = hook.payload.get("cwd")
             cwd = told if isinstance(told, str) and told else str(self.workspace.root)
-            if gate.judge(cwd) is not Verdict.ADMITTED or (hook.agent in MODULES and session is None):
+            if gate.judge(cwd) is not Verdict.ADMITTED or (hook.agent in modules() and session is None):
                 continue
             turn = hooked.turn(hook, cwd=cwd)
             event = turn and turn_event(
@@ -150,7 +150,7 @@ class _Calls:
 
 def _tells(hook: Hook) -> bool:
     """Whether a call says something that no log of its agent does."""
-    if hook.agent in MODULES:
+    if hook.agent in modules():
         return hooked.kind(hook) is MarkKind.ENDED
     return hook.agent in hooked.ONLY_HOOKS
 

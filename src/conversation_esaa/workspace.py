@@ -233,7 +233,7 @@ class Workspace(Appended, Hooked):
         return pages.Shown(window=window, freshness=freshness, query=query)
 
     def _check_agents(self, query: Query, lines: Prefix) -> None:
-        known = {*registry.MODULES, HUMAN, queries.CURATED}
+        known = {*registry.modules(), HUMAN, queries.CURATED}
         strangers = [name for name in query.agents if name not in known]
         if strangers:
             for name in strangers:

@@ -226,6 +226,14 @@ def test_a_chat_is_found_by_the_lists_of_older_versions(editor):
     assert names(found(editor)) == [TEA, "global", "pane"]
 
 
+def test_chats_that_nothing_places_are_counted_and_drafts_are_not(editor):
+    Chat(folder="").typed("x").save(editor)
+    Chat(OTHER, folder="").save(editor)
+
+    assert found(editor) == []
+    assert cursor.unlisted(editor.user) == {"chats of unknown workspace": 1}
+
+
 def test_sub_agents_are_left_out(editor):
     Chat("task-toolu_1").typed("CANARY").save(editor)
     Chat(OTHER, subagentInfo={"parentComposerId": TEA}).typed("CANARY").save(editor)

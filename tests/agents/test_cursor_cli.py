@@ -160,7 +160,6 @@ def test_a_chat_below_a_root_is_found_by_what_it_states(tmp_path, monkeypatch, s
     chat.save(tmp_path, **({"cwd": folder} if stated == "side file" else {}))
 
     assert [file.cwd for file in found(tmp_path)] == [folder]
-    assert cursor_cli.unlisted(tmp_path) == {}
 
 
 def test_a_statement_that_does_not_fit_the_folder_counts_for_nothing(tmp_path):
@@ -168,7 +167,6 @@ def test_a_statement_that_does_not_fit_the_folder_counts_for_nothing(tmp_path):
     Chat(folder="/elsewhere").typed("CANARY").save(tmp_path, cwd=ROOT)
 
     assert found(tmp_path) == []
-    assert cursor_cli.unlisted(tmp_path) == {"chats of a directory that only its hash names": 1}
 
 
 def test_sub_agents_are_left_out(tmp_path):

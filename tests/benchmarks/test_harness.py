@@ -82,6 +82,20 @@ def test_the_table_has_a_row_for_every_budget(tmp_path: Path):
     assert picture.read_text("utf-8").startswith("<svg")
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc what a process costs")
+def test_a_watcher_is_measured_where_it_is_asked_for(tmp_path: Path):
+    """It is idle for a minute by its nature; here for a moment."""
+    printed = tool("run.py", "--dir", tmp_path, "--only", "watcher", "--idle", 0.5, "--runs", 1, "--files", 3)
+
+    for what in (
+        "an idle minute, 3 session files",
+        "from an appended line to a captured turn",
+        "peak memory",
+    ):
+        assert f"watcher by polling, {what}" in printed or f"{what}, watcher by polling" in printed
+
+
 def test_the_same_arguments_give_the_same_sessions(tmp_path: Path):
     """Two people who compare figures have measured the same bytes."""
     words = ("--workspace", "/home/dev/tea", "--sessions", 4, "--turns", 9, "--elsewhere", 2)

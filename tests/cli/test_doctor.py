@@ -61,7 +61,7 @@ def test_the_screen_says_it_in_words_and_quotes_nothing_that_was_said(talk):
 
     assert "claude-code  Claude Code 2.1.332: 3 events from 1 session; last said " in screen
     assert "no problem found" in screen
-    assert "not found  codex, grok" in screen
+    assert "not found    " in screen
     assert "8080" not in screen
     assert SECRET not in screen
 

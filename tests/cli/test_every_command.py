@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,9 +15,11 @@ CALLS = {
     "up": "up",
     "init": "init",
     "status": "status",
+    "doctor": "doctor --no-proof",
     "agents": "agents",
     "stats": "stats",
     "sync": "sync",
+    "capture": "capture --from-stdin --agent mine --actor user --key 1",
     "watch": "watch --once",
     "hooks": "hooks",
     "enable-hooks": "enable-hooks --agent codex --dry-run",
@@ -48,6 +51,7 @@ WRITING = {
     "up",
     "init",
     "sync",
+    "capture",
     "watch",
     "goal set",
     "decide",
@@ -61,6 +65,13 @@ WRITING = {
     "project",
     "upgrade",
 }
+
+
+@pytest.fixture(autouse=True)
+def piped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `capture` reads."""
+    again = SimpleNamespace(buffer=SimpleNamespace(read=lambda _: b"Hello."))
+    monkeypatch.setattr("sys.stdin", again)
 
 
 def filled(world: World) -> World:
@@ -206,8 +217,8 @@ def test_a_config_that_cannot_be_read_is_named_with_its_line(world, name):
     (world.store / "config.toml").write_text("schema = 1\nroot = = 3\n")
     before = world.bytes_of_store()
 
-    if name == "verify":  # says it among everything else that is wrong
-        ran = world.run("verify")
+    if name in ("verify", "doctor"):  # they say it among everything else that is wrong
+        ran = world.run(name)
         assert ran.code == 3
         assert "config.toml" in ran.out
         return

@@ -12,7 +12,11 @@ KEYS = {
     "init": {"root", "created", "tightened", "v1_1_lines", "moved_from", "worktree"},
     "status": {
         "workspace", "workspace_id", "freshness", "events", "goal", "decisions_active", "tasks_open",
-        "topics_active", "last_turn", "foreign_lines", "stale_read_models", "agents", "files", "notes", "watcher",
+        "topics_active", "last_turn", "foreign_lines", "stale_read_models", "agents", "files", "notes", "problems",
+        "watcher",
+    },
+    "doctor --no-proof": {
+        "workspace", "freshness", "agents", "waiting_calls", "problems", "notes", "fixed", "watcher",
     },
     "agents": {"agents"},
     "stats": {

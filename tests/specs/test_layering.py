@@ -37,7 +37,7 @@ RANKS = (
     WORKSPACE,
     {"mcp", "web", "watch", *APART},
     {"cli"},  # starts the other surfaces, and shows how they fare
-    {"__main__"},
+    {"__main__", "testing"},
 )
 ONE_ROOM = (VOCABULARY | FLOOR, WORKSPACE)
 PURE = VOCABULARY | {"projections", "curation"}

@@ -86,10 +86,10 @@ def unlisted(home: Path) -> dict[str, int]:
         return {}
     try:
         with database(store) as source:
-            places = _placed(source, home, None)
+            lost = [name for name, place in _placed(source, home, None).items() if not place]
+            unknown = sum(_rows_of(source, name)[2] > 0 for name in lost)  # a draft has no bubble
     except DatabaseUnreadable:
         return {}  # `session_files` says it
-    unknown = sum(not place for place in places.values())
     return {"chats of unknown workspace": unknown} if unknown else {}
 
 
@@ -411,7 +411,15 @@ def _window(identifier: object) -> str:
 
 
 def _revision(source: Database, name: str) -> str:
-    """Another one whenever a row of the chat was written: then it gets a new rowid. Costs the index alone."""
+    """Another one whenever a row of the chat was written: then it gets a new rowid."""
+    chat, newest, count = _rows_of(source, name)
+    return f"{chat}/{newest}/{count}" if chat else ""
+
+
+def _rows_of(source: Database, name: str) -> tuple[int, int, int]:
+    """The rowid of a chat, the highest of its bubbles' and their number; 0 where there is none. Costs the index
+    alone.
+    """
     query = (
         "SELECT (SELECT rowid FROM cursorDiskKV WHERE key = ?), max(rowid), count(*)"
         " FROM cursorDiskKV WHERE key >= ? AND key < ?"
@@ -419,4 +427,4 @@ def _revision(source: Database, name: str) -> str:
     ((chat, newest, count),) = source.rows(
         query, f"composerData:{name}", f"bubbleId:{name}:", f"bubbleId:{name};"
     )
-    return f"{chat}/{newest or 0}/{count}" if chat else ""
+    return chat or 0, newest or 0, count

@@ -78,13 +78,6 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
                 )
 
 
-def unlisted(home: Path) -> dict[str, int]:
-    """Chats in folders whose directory none of them states."""
-    groups = [(folder, _chats(folder)) for folder in _folders(home / "chats")]
-    unknown = sum(len(chats) for folder, chats in groups if not _stated(folder.name, chats))
-    return {"chats of a directory that only its hash names": unknown} if unknown else {}
-
-
 def open_session(file: SessionFile) -> State:
     """The folder has told all there is."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))

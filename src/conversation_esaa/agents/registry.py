@@ -6,12 +6,15 @@ A table of strings: `agent("codex")` imports one module, and one broken module b
 from __future__ import annotations
 
 import importlib
-from functools import partial
+import sys
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
+from conversation_esaa.agents.listing import is_directory, is_file
+from conversation_esaa.agents.plugins import installed
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.ids import AgentId, agent_id
@@ -43,6 +46,33 @@ MODULES = {
     AgentId("zed"): "conversation_esaa.agents.zed",
     AgentId("warp"): "conversation_esaa.agents.warp",
 }
+
+
+# Where agents keep everything, below the user's home, while none of the variables is set: where nothing is
+# there, no module is imported to say so. An agent that also keeps sessions elsewhere is not in this table.
+USUAL_HOMES: dict[AgentId, tuple[str, tuple[str, ...]]] = {
+    AgentId("claude-code"): (".claude", ("CLAUDE_CONFIG_DIR",)),
+    AgentId("codex"): (".codex", ("CODEX_HOME",)),
+    AgentId("grok"): (".grok", ("GROK_HOME",)),
+    AgentId("antigravity"): (".gemini/antigravity-cli", ("ANTIGRAVITY_HOME",)),
+    AgentId("gemini-cli"): (".gemini", ("GEMINI_CLI_HOME",)),
+    AgentId("qwen-code"): (".qwen", ("QWEN_RUNTIME_DIR", "QWEN_HOME")),
+    AgentId("opencode"): (".local/share/opencode", ("XDG_DATA_HOME", "OPENCODE_DB")),
+    AgentId("kilo"): (".local/share/kilo", ("XDG_DATA_HOME",)),
+    AgentId("pi"): (".pi/agent", ("PI_CODING_AGENT_SESSION_DIR", "PI_CODING_AGENT_DIR")),
+    AgentId("copilot-cli"): (".copilot", ("COPILOT_HOME",)),
+    AgentId("droid"): (".factory", ("FACTORY_HOME_OVERRIDE",)),
+    AgentId("kimi"): (".kimi", ("KIMI_SHARE_DIR",)),
+    AgentId("kimi-code"): (".kimi-code", ("KIMI_CODE_HOME",)),
+    AgentId("cursor-cli"): (".cursor", ("CURSOR_DATA_DIR",)),
+    AgentId("kiro-cli"): (".kiro", ("KIRO_HOME",)),
+}
+if sys.platform not in ("win32", "darwin"):
+    USUAL_HOMES |= {
+        AgentId("goose"): (".local/share/goose", ("XDG_DATA_HOME", "GOOSE_PATH_ROOT")),
+        AgentId("zed"): (".local/share/zed", ("XDG_DATA_HOME",)),
+        AgentId("warp"): (".local/state/warp-terminal", ("XDG_STATE_HOME",)),
+    }
 
 
 class SessionFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,13 +193,34 @@ RUNNING_MARKS = {
 }
 
 
+@cache
+def modules() -> dict[AgentId, str]:
+    """Agent → module: ours, and what other packages add. None of those takes the place of one of ours."""
+    return {**MODULES, **{name: module for name, module in installed().items() if name not in MODULES}}
+
+
+def absent(name: AgentId, environ: Mapping[str, str], user_home: Path) -> Path | None:
+    """Where an agent would keep its sessions, when nothing is there and nothing moves them; else None.
+
+    Asks for its variables up to the first that is set, as the modules do.
+    """
+    usual, variables = USUAL_HOMES.get(name, ("", ()))
+    if not usual or any(map(environ.get, variables)):
+        return None
+    home = user_home / usual
+    return None if is_directory(home) or is_file(home) else home
+
+
 def running(environ: Mapping[str, str]) -> AgentId | None:
     """The agent that this process was started by; None when no mark of one is set."""
     return next((name for mark, name in RUNNING_MARKS.items() if environ.get(mark)), None)
 
 
 def resume_command(name: AgentId, session_id: str) -> str:
-    """The shell command that takes a session up again; "" for an agent that is not in the table."""
+    """The shell command that takes a session up again; "" for an agent that is not in the table.
+
+    Another package's agents are left out: what a log gives must not depend on what is installed beside us.
+    """
     return agent(name).resume_command(session_id) if name in MODULES and session_id else ""
 
 
@@ -196,8 +247,8 @@ def glancing(module: AgentModule, state: ReaderState) -> Callable[[bytes], bool]
 
 
 def agent(name: str) -> AgentModule:
-    """The module of one agent. Raises UnknownName."""
+    """The module of one agent. Raises UnknownName, and what importing another package's module raises."""
     known = agent_id(name)
-    if known not in MODULES:
-        raise UnknownName("agent", name, known=tuple(MODULES))
-    return cast("AgentModule", importlib.import_module(MODULES[known]))
+    if known not in modules():
+        raise UnknownName("agent", name, known=tuple(modules()))
+    return cast("AgentModule", importlib.import_module(modules()[known]))

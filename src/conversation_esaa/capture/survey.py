@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from conversation_esaa.agents.registry import MODULES, ReaderState, Retention, agent, retention, unlisted
+from conversation_esaa.agents.registry import ReaderState, Retention, agent, modules, retention, unlisted
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, look
 from conversation_esaa.capture.report import os_words
 from conversation_esaa.capture.roots import roots_now
+from conversation_esaa.ids import agent_id
 from conversation_esaa.timestamps import from_epoch_s
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ def survey(*, layout: Layout, settings: Settings, sources: Sources) -> list[Agen
     state = cursors.load(layout.sync_state)
     saved = state.sources if state else {}
     roots = roots_now(layout, settings)
-    return [_survey(name, roots, settings, sources, saved) for name in MODULES]
+    return [_survey(name, roots, settings, sources, saved) for name in modules()]
 
 
 def _survey(
     name: AgentId, roots: tuple[str, ...], settings: Settings, sources: Sources, saved: dict[str, Cursor]
 ) -> AgentSurvey:
     found = AgentSurvey(agent=name, title=name, home="")
-    found.excluded = name in settings.capture.exclude_agents
+    found.excluded = name in set(map(agent_id, settings.capture.exclude_agents))
     try:
         module = agent(name)
         home = module.home(sources.environ, sources.user_home)
@@ -73,7 +74,7 @@ def _survey(
     except OSError as error:
         found.failed = os_words(error)
         return found
-    except Exception as error:  # noqa: BLE001 - one broken agent module must not hide the others
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken agent module hides itself alone
         found.failed = type(error).__name__
         return found
     found.sessions = len(files)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from conversation_esaa.agents import listing, sqlite
-from conversation_esaa.agents.registry import MODULES, agent, unlisted
+from conversation_esaa.agents import listing, plugins, sqlite
+from conversation_esaa.agents.registry import absent, agent, modules, unlisted
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, SyncState, look
 from conversation_esaa.capture.dedupe import Identities, Known, Remembered
@@ -28,7 +28,7 @@ from conversation_esaa.capture.gate import Verdict
 from conversation_esaa.capture.report import AgentReport, FileProblem, SyncReport, os_words
 from conversation_esaa.capture.roots import roots_now, workspace_gate
 from conversation_esaa.capture.session import MORE, Draft, Rules, Session
-from conversation_esaa.errors import ConversationError, LogUnreadable
+from conversation_esaa.errors import ConversationError, LogUnreadable, UnknownName
 from conversation_esaa.events import ConversationTurn, Entry, Head
 from conversation_esaa.ids import AgentId, agent_id
 from conversation_esaa.lookup import IndexUnusable
@@ -102,7 +102,7 @@ def sync(
     """
     run = _Run(layout, log, settings, sources, now, wait_s, index, witness)
     chosen = [agent_id(name) for name in agents] or [
-        name for name in MODULES if name not in set(map(agent_id, settings.capture.exclude_agents))
+        name for name in modules() if name not in set(map(agent_id, settings.capture.exclude_agents))
     ]
     with sqlite.kept_open():
         streams: list[Session] = []
@@ -146,6 +146,8 @@ class _Run:
             for path in (str(layout.root), *settings.all_roots):  # what `roots_now` looks at
                 witness.kind(path)
                 witness.real(path)
+            for path in plugins.places():  # what `modules` looks at
+                witness.content(path)
         self.gate = workspace_gate(layout, settings)
         self.rules = Rules(self.gate, sources.user_home, settings.capture.max_text_characters)
         self.roots = roots_now(layout, settings)
@@ -178,17 +180,21 @@ class _Run:
 
     def _with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[Session]:
         report = self.reports.setdefault(name, AgentReport(agent=name, home=""))
+        if name not in modules():
+            raise UnknownName("agent", name, known=tuple(modules()))
+        if missing := absent(name, self.environ, self.sources.user_home):
+            report.home = str(missing)
+            self._listed.add(name)
+            return []
         try:
             module = agent(name)
             home = module.home(self.environ, self.sources.user_home)
             report.home, report.found = str(home), listing.is_directory(home) or listing.is_file(home)
             found = list(module.session_files(home, self.roots))
-        except ConversationError:
-            raise
         except OSError as error:
             report.failed = os_words(error)
             return []
-        except Exception as error:  # noqa: BLE001 - one broken agent module must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken agent module breaks itself alone
             report.failed = f"{type(error).__name__} while looking for sessions"
             return []
         report.sessions = len(found)

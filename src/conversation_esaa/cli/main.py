@@ -26,7 +26,7 @@ COMMANDS = {
     "agents": ("agents", "which agents are supported, and what there is of each"),
     "stats": ("stats", "counts, and how many tokens a handoff saves"),
     "sync": ("sync", "capture what is new in the agents' logs"),
-    "capture": ("capture", "take a turn from standard input, for an agent whose log is not read"),
+    "capture": ("capture", "take a turn from standard input, of an agent not read here"),
     "watch": ("watch", "capture by itself, in a terminal or as a service"),
     "hooks": ("hooks", "which agents tell us by themselves when something was said"),
     "enable-hooks": ("enable_hooks", "merge our entries into agents' settings"),

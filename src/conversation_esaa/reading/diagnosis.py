@@ -145,9 +145,12 @@ def _age_s(then: str, now: str) -> int | None:
         return None
 
 
-def problems(facts: Facts, freshness: Freshness) -> Iterator[Problem]:
-    """What is wrong and what deserves a look, the workspace's own first, then agent by agent."""
-    yield from _of_the_workspace(facts, freshness)
+def problems(facts: Facts, freshness: Freshness, *, looked: bool) -> Iterator[Problem]:
+    """What is wrong and what deserves a look, the workspace's own first, then agent by agent.
+
+    looked   whether the agents' logs were to be looked at; if not, being behind is no problem.
+    """
+    yield from _of_the_workspace(facts, freshness, looked=looked)
     for survey in facts.surveys:
         yield from _of_a_log(survey, facts.now)
         yield from _of_hooks(survey.agent, facts)
@@ -171,8 +174,8 @@ def _has_hooks(agent: str, facts: Facts) -> bool:
     return agent not in facts.with_hooks or any(ours)
 
 
-def _of_the_workspace(facts: Facts, freshness: Freshness) -> Iterator[Problem]:
-    if not freshness.caught_up:
+def _of_the_workspace(facts: Facts, freshness: Freshness, *, looked: bool) -> Iterator[Problem]:
+    if looked and not freshness.caught_up:
         yield Problem(
             code="capture.behind",
             what=f"what the agents said last could not be captured: {freshness.reason}",

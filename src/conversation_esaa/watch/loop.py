@@ -34,7 +34,9 @@ HEARTBEAT_S = 60.0  # until a look that nothing asked for: some file systems tel
 SETTLED_S = 3.0  # after a capture: only what is two seconds old can be remembered as known
 FIRST_RETRY_S, LAST_RETRY_S = 2.0, 60.0
 RETENTION_S = 3_600.0  # between two looks at what agents are about to delete
-POLLING_PARTS = 100  # polling waits that many times as long as a look takes, so it costs a hundredth
+# Polling waits that many times as long as its looks take, so it costs a hundredth of a core, and a tenth where
+# something keeps it from remembering that nothing was new.
+KNOWN_PARTS, UNKNOWN_PARTS = 100, 10
 UNTOLD = 2  # captures in a row that no event told of: then events do not reach us
 
 
@@ -57,6 +59,7 @@ class Watcher:
     ) -> None:
         self.machine, self._stop, self._say, self._poll, self._clock = machine, stop, say, poll, clock
         self._since = machine.now()
+        self._words: list[str] = []  # still to be said
         self._listed: list[Path] = []
         self._list_stat: tuple[int, int, int] | None = None
         self._served: dict[Path, Served] = {}
@@ -74,6 +77,7 @@ class Watcher:
         private_state_directory(self.machine)
         with held(state.lock_file(self.machine), purpose=f"watch {__version__}", wait_s=2.0):
             self._listed = registered(self.machine)
+            self._tell()
             with self._closing():
                 self._watch()
 
@@ -91,15 +95,18 @@ class Watcher:
         while not self._stop.is_set():
             self._serve_the_registered()
             if not self._served:
-                self._say("no registered workspace is left to watch")
-                return
+                self._words.append("no registered workspace is left to watch")
+                break
             if heard.reshaped or self._listen:
                 self._listen_anew()
             for each in list(self._served.values()):
                 self._look(each, heard)
             self._warn()
-            self._write()
+            self._tell()
             heard = self._hear()
+        else:
+            self._words.append("stopped")
+        self._tell()
 
     # --- which workspaces
 
@@ -127,15 +134,17 @@ class Watcher:
             self._without_store.discard(root)
             served = self._served[root] = Served(root, self.machine)
             served.begin()
-            self._say(f"watching {root}")
+            self._words.append(f"watching {root}")
             self._listen = True
         elif root not in self._without_store:
             self._without_store.add(root)
-            self._say(f"{root} has no store; `conversation-esaa watch --forget DIR` strikes it off the list")
+            self._words.append(
+                f"{root} has no store; `conversation-esaa watch --forget DIR` strikes it off the list"
+            )
 
     def _let_go(self, root: Path, why: str) -> None:
         self._served.pop(root).close()
-        self._say(f"{root}: {why}")
+        self._words.append(f"{root}: {why}")
         self._listen = True
 
     def _read_list(self) -> None:
@@ -150,7 +159,7 @@ class Watcher:
         try:
             self._listed = registered(self.machine)
         except ConversationError as error:  # the list we have goes on to hold
-            self._say(f"{error.message}. {error.hint}")
+            self._words.append(f"{error.message}. {error.hint}")
 
     # --- hearing
 
@@ -166,7 +175,8 @@ class Watcher:
         self._untold = 0
         if (self._ear.mode, self._ear.why) != (former.mode, former.why):
             how = "told by the system" if self._ear.mode == "events" else f"by polling ({self._ear.why})"
-            self._say(f"changes are found {how}")
+            self._words.append(f"changes are found {how}")
+        self._tell()
         for each in self._served.values():
             if not each.failures:
                 each.due_at = 0.0
@@ -181,7 +191,7 @@ class Watcher:
     def _poll_from_now_on(self, why: str) -> None:
         self._ear.close()
         self._poll, self._ear = why, Polling(why, self._stop)
-        self._say(f"changes are found by polling from now on ({why})")
+        self._words.append(f"changes are found by polling from now on ({why})")
 
     # --- looking
 
@@ -193,13 +203,14 @@ class Watcher:
         look = served.look()
         now = self._clock()
         for words in look.words:
-            self._say(f"{served.root}: {words}")
+            self._words.append(f"{served.root}: {words}")
         if look.captured:
-            self._say(f"{served.root}: {look.captured} new event{'s' if look.captured > 1 else ''}")
+            self._words.append(f"{served.root}: {look.captured} new event{'s' if look.captured > 1 else ''}")
         if served.failures:
             wait = min(LAST_RETRY_S, FIRST_RETRY_S * 2 ** min(served.failures - 1, 10))
         elif self._ear.mode == "polling":
-            wait = min(HEARTBEAT_S, max(0.9 * POLL_S, POLLING_PARTS * (now - began)))
+            parts = 0 if look.captured else KNOWN_PARTS if look.known else UNKNOWN_PARTS
+            wait = min(HEARTBEAT_S, max(0.9 * POLL_S, parts * (now - began)))
         else:
             wait = HEARTBEAT_S if look.known or not look.captured else SETTLED_S
         served.due_at = now + wait
@@ -225,8 +236,15 @@ class Watcher:
                 found += warnings(each.workspace)
         for warning in found:
             if warning not in self._warnings:
-                self._say(warning)
+                self._words.append(warning)
         self._warnings = found
+
+    def _tell(self) -> None:
+        """Write down how it stands, then say what happened: whoever hears it finds it written."""
+        self._write()
+        words, self._words = self._words, []
+        for each in words:
+            self._say(each)
 
     def _write(self) -> None:
         workspaces = [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conversation_esaa.agents import listing
-from conversation_esaa.agents.registry import MODULES, agent
+from conversation_esaa.agents.registry import agent, modules
 from conversation_esaa.capture.roots import roots_now
 from conversation_esaa.errors import ConversationError
 from conversation_esaa.ids import agent_id
@@ -35,7 +35,7 @@ def directories(workspace: Workspace) -> set[str]:
         return set()
     roots = roots_now(workspace.layout, settings)
     excluded = set(map(agent_id, settings.capture.exclude_agents))
-    for name in MODULES:
+    for name in modules():
         if name in excluded:
             continue
         try:
@@ -69,6 +69,12 @@ class _Looked:
 
     def content(self, path: str) -> None:
         self.paths.add(path)
+
+    def written(self, path: str) -> None:
+        self.paths.add(path)
+
+    def real(self, path: str) -> None:
+        """Nothing to watch: what lies there is told by itself."""
 
     def kind(self, path: str) -> None:
         self.paths.add(str(Path(path).parent))

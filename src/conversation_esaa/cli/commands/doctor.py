@@ -61,9 +61,9 @@ def told(found: Diagnosis, watcher: WatcherStatus) -> str:
     present = [each for each in found.agents if each.found or each.hooks]
     if present:
         lines += ["", "agents", *(line for each in present for line in _agent(each))]
-    absent = [each.agent for each in found.agents if not (each.found or each.hooks)]
+    absent = [each for each in found.agents if not (each.found or each.hooks)]
     if absent:
-        lines.append(f"  not found  {', '.join(absent)}")
+        lines.append(f"  not found    {many(len(absent), 'other')}: `conversation-esaa agents`")
     for title, listed in (("problems", found.problems), ("deserves a look", found.notes)):
         if listed:
             lines += ["", title, *(line for each in listed for line in _problem(each))]

@@ -169,5 +169,6 @@ def _service(args: Namespace, call: Call) -> None:
         return
     register(call.machine, call.workspace.root)
     install.install(call.machine, service)
+    install.await_begin(call.machine, service)
     call.out.data("watch", status(call.machine))
     call.out.text(f"{what} is installed and started; `conversation-esaa watch --status` shows what it does")

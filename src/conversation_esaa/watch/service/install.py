@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conversation_esaa.agents.registry import MODULES, agent
+from conversation_esaa.agents.registry import agent, modules
 from conversation_esaa.errors import ConversationError
 from conversation_esaa.log.lock import is_held
 from conversation_esaa.machine import STATE_DIRECTORY, state_directory
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from conversation_esaa.machine import Machine
 
 COMMAND_S = 60  # for one command of the system
+BEGINS_S = 15.0  # for a watcher that the system has started
 ENDS_S = 15.0  # for a watcher that was asked to end
 
 Run = Callable[[Sequence[str]], tuple[int, str]]
@@ -79,6 +80,18 @@ def install(machine: Machine, service: Service, *, run: Run | None = None) -> No
         code, said = run(command)
         if code:
             raise ServiceRefused(f"`{' '.join(command)}` failed: {said}", hint=service.mend)
+
+
+def await_begin(machine: Machine, service: Service) -> None:
+    """Return when a watcher runs. Raises ServiceRefused when none does after a while: started is not running."""
+    deadline = time.monotonic() + BEGINS_S
+    while not is_held(state.lock_file(machine)):
+        if time.monotonic() > deadline:
+            raise ServiceRefused(
+                f"the {service.kind} was started, and no watcher runs after {BEGINS_S:g} s",
+                hint=f"`{service.ask}` shows why; `conversation-esaa watch` in a terminal shows it too.",
+            )
+        time.sleep(0.05)
 
 
 def uninstall(machine: Machine, service: Service, *, run: Run | None = None) -> bool:
@@ -164,7 +177,7 @@ def _interpreter(system: str) -> str:
 def _environ(machine: Machine) -> dict[str, str]:
     """What of the environment decides where agents and we keep things; a service begins without it."""
     asked = _Asked(machine.environ)
-    for name in MODULES:
+    for name in modules():
         try:
             agent(name).home(asked, machine.user_home)
         except Exception:  # noqa: BLE001, S112 - the sync says which module is broken

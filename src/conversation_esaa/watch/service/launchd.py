@@ -25,6 +25,7 @@ def service(order: Order, *, user_home: Path, uid: int) -> Service:
         stop=[["launchctl", "bootout", f"{domain}/{LABEL}"]],
         mend="The file is written and launchd reads it at your next login. In a session with a screen, "
         f"`launchctl bootstrap {domain} {file}` starts it now.",
+        ask=f"launchctl print {domain}/{LABEL}",
     )
 
 

@@ -23,7 +23,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     """What a system needs: one file, and the commands that make it notice. Nothing here is done yet.
 
     start, stop   commands in their order; of `stop`, none must succeed.
-    mend          what a person does when `start` fails, in one sentence.
+    mend          what a person does when `start` fails.
+    ask           the command that shows how the service fares.
     """
 
     kind: str
@@ -33,3 +34,4 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     stop: list[list[str]]
     forgotten: list[list[str]] = []  # after the file is gone
     mend: str
+    ask: str

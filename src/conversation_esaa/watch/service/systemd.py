@@ -29,6 +29,7 @@ def service(order: Order, *, config_home: Path) -> Service:
         mend=f"The unit is written. In a login session of your own, `systemctl --user enable --now {UNIT}` starts "
         "it (over su or ssh: `export XDG_RUNTIME_DIR=/run/user/$(id -u)` first). Where no systemd runs for users, "
         "as in most containers, `conversation-esaa watch` in a terminal does the same.",
+        ask=f"journalctl --user -u {UNIT}",
     )
 
 
@@ -37,6 +38,9 @@ def unit(order: Order) -> str:
 
     `:` before the program: a `$` in a path is a dollar sign. Needs systemd 244.
     """
+    command = order.command
+    if any(char < " " or char in _NO_PROGRAM for char in command[0]):
+        command = ["/bin/sh", "-c", 'exec "$0" "$@"', *command]
     lines = [
         f"# {MARK}",
         "[Unit]",
@@ -44,7 +48,7 @@ def unit(order: Order) -> str:
         "",
         "[Service]",
         "Type=exec",
-        f"ExecStart=:{' '.join(map(quoted, order.command))}",
+        f"ExecStart=:{' '.join(map(quoted, command))}",
         *(f"Environment={quoted(f'{name}={value}')}" for name, value in sorted(order.environ.items())),
         "Restart=on-failure",
         "RestartSec=30",
@@ -66,4 +70,5 @@ def quoted(word: str) -> str:
     return f'"{"".join(escaped)}"'
 
 
+_NO_PROGRAM = "\\\"'\x7f"  # what systemd takes in an argument and not in the name of a program
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "%": "%%"}

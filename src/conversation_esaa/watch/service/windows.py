@@ -28,6 +28,7 @@ def service(order: Order, *, state: Path) -> Service:
         stop=[["schtasks", "/End", "/TN", TASK], ["schtasks", "/Delete", "/TN", TASK, "/F"]],
         mend=f'The text of the task is written. `schtasks /Create /TN "{TASK}" /XML "{file}" /F` shows what Windows '
         "has against it; `conversation-esaa watch` in a terminal does the same.",
+        ask=f'schtasks /Query /TN "{TASK}" /V /FO LIST',
     )
 
 
