@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from builders.world import World
+    from real_agents.stub.server import Stub
 
 pytestmark = [pytest.mark.real_agents, pytest.mark.slow]
 
 READ = sorted(set(AGENTS) & set(MODULES))
-BEGINS = "[conversation-esaa handoff begin seq="
+BEGINS, ENDS = "[conversation-esaa handoff begin seq=", "[conversation-esaa handoff end seq="
 
 SHADE = Line("Which herbs grow in the shade?", "Mint and chervil.", reasoning=True)
 BEDS = Line("Count the beds for me.", "Twelve beds.", first="I will count them.", command="echo twelve")
@@ -72,6 +73,16 @@ def tree(world: World) -> dict[str, bytes]:
     }
 
 
+def handed_over(stub: Stub, line: Line) -> list[str]:
+    """The prompts that stand in the handoff with which the model was asked for `line`.
+
+    In the newest one: a session that goes on may still have that of its start before it.
+    """
+    handoffs = [request.words.split(BEGINS)[1:] for request in stub.asked(line)]
+    newest = [parts[-1].split(ENDS)[0] for parts in handoffs if parts]
+    return [other.prompt for other in (SHADE, WATER) if any(other.prompt in text for text in newest)]
+
+
 @pytest.mark.parametrize("name", READ)
 def test_with_hooks_what_is_said_arrives_by_itself(agent, world, cesaa, name):
     """In the project's own settings, of which there are some: a session, and its resume with a tool. When hooks are
@@ -101,7 +112,7 @@ def test_with_hooks_what_is_said_arrives_by_itself(agent, world, cesaa, name):
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_the_second_agent_is_told_what_was_said_to_the_first(agent, world, stub, cesaa, first, second):
     """In the settings that our command chooses. The request that reaches the model has the handoff in it, with the
-    first agent's words; the log has not; and the first agent goes on afterwards.
+    first agent's words; our log has not. The first agent goes on afterwards, and is told of the second in its turn.
     """
     one, other = agent(first), agent(second)
     cesaa("init")
@@ -112,10 +123,23 @@ def test_the_second_agent_is_told_what_was_said_to_the_first(agent, world, stub,
     other.say(WATER)
     arrived(world, [*one.said(SHADE), *other.said(WATER)])
 
-    told = [request.words for request in stub.asked(WATER) if BEGINS in request.words]
-    assert bool(told) == other.injects
-    assert all(SHADE.prompt in words for words in told)
-    assert BEGINS.encode() not in world.bytes_of_store()["activity.jsonl"]
+    assert handed_over(stub, WATER) == ([SHADE.prompt] if other.injects else [])
+    assert all(request.words.count(BEGINS) <= 1 for request in stub.asked(WATER))
 
     one.say(BEDS, goes_on=True)
     arrived(world, [*one.said(SHADE), *other.said(WATER), *one.said(BEDS)])
+    assert WATER.prompt in handed_over(stub, BEDS) or not one.injects
+
+    assert BEGINS.encode() not in world.bytes_of_store()["activity.jsonl"]
+
+
+def test_grok_runs_the_hooks_of_claude_code_too(agent, world, cesaa):
+    """Each event comes twice, once in the name of another agent; the turns come once, as Grok's."""
+    it = agent("grok")
+    cesaa("init")
+    cesaa("enable-hooks", "--agent", "claude-code", "--agent", "grok", "--scope", "project", "--inject")
+
+    it.say(SHADE)
+    arrived(world, it.said(SHADE))
+
+    assert {turn.source for turn in world.turns()} == {"grok"}
