@@ -33,6 +33,7 @@ def trust_file(world: World, agent: str) -> Path:
 @pytest.mark.parametrize("agent", TRUSTING)
 def test_trust_is_written_when_it_was_asked_for(world, agent):
     """Into the file that the vendor documents; what is there stays, and it goes again with the hooks."""
+    (world.project / ".git").mkdir()
     path = trust_file(world, agent)
     path.parent.mkdir(parents=True)
     old = b'{"/other": "DO_NOT_TRUST"}' if path.suffix == ".json" else b'# mine\n[projects."/other"]\nx = 1'
@@ -54,6 +55,17 @@ def test_trust_is_not_written_unasked(world, agent):
     assert hooks.approval_required
     assert "--trust" in hooks.step
     assert not trust_file(world, agent).exists()
+
+
+def test_grok_finds_hooks_of_a_project_in_a_git_repository_only(world):
+    """Outside of one, or below its root, Grok passes them over without a word, trusted or not."""
+    *_, hooks = enable(world, "grok", scope="project", trust=True)
+    assert hooks.approval_required
+    assert "git init" in hooks.step
+
+    (world.project / ".git").mkdir()
+    *_, hooks = enable(world, "grok", scope="project", trust=True)
+    assert not hooks.approval_required
 
 
 @pytest.mark.parametrize("agent", TRUSTING)

@@ -48,17 +48,26 @@ def places(machine: Machine, root: Path) -> dict[str, Path]:
 
 
 def approval(machine: Machine, root: Path, *, scope: str, changed: bool) -> Approval:
-    """The folder must be trusted for the hooks of a project."""
+    """For the hooks of a project, the folder must be trusted, and be the root of a git repository."""
     del changed
     folders = toml_value(home(machine) / "trusted_folders.toml", "folders")
-    if scope == USER or any(
+    if scope == USER:
+        return NOT_NEEDED
+    if not any(
         isinstance(told := folders.get(str(folder)), dict) and told.get("trusted") is True
         for folder in (root, *root.parents)
     ):
-        return NOT_NEEDED
-    return Approval(
-        required=True, step=f"start `grok --trust` once in {root}, or give --trust here (it covers MCP too)"
-    )
+        return Approval(
+            required=True,
+            step=f"start `grok --trust` once in {root}, or give --trust here (it covers MCP too)",
+        )
+    if not (root / ".git").exists():
+        return Approval(
+            required=True,
+            step=f"grok looks for hooks of a project at the root of a git repository only, which {root} is not: "
+            "run `git init` there, or use the scope user",
+        )
+    return NOT_NEEDED
 
 
 def trust(machine: Machine, root: Path) -> Trust | None:

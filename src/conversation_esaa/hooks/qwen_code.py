@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NAME = AgentId("qwen-code")
 DEFAULT_SCOPE = USER
 EVENTS = (
-    Event(name="SessionStart", injects=True),  # not in print mode, nor is SessionEnd
+    Event(name="SessionStart", injects=True),  # 0.15.10: not in print mode
     Event(name="UserPromptSubmit"),
     Event(name="Stop"),
     Event(name="SessionEnd"),
