@@ -142,7 +142,7 @@ def read(records: Iterable[Any], state: State, name: AgentId) -> Iterator[Turn |
             case {"session": dict(session)}:
                 _header(session, state)
             case {"message": dict(message), "parts": [*parts], "id": str(ref), "made_ms": int(made_ms)}:
-                state.read_id, state.read_ms = _string(ref), min(max(made_ms, -1), MAX_INTEGER)
+                state.read_id, state.read_ms = _string(ref), int(min(max(made_ms, -1), MAX_INTEGER))
                 if not state.sidechain:
                     yield from _message(message, parts, state, name)
             case _:
@@ -377,7 +377,7 @@ def _message_files(tree: Tree, file: SessionFile) -> Iterator[dict[str, Any]]:
 
 def _created(document: dict[str, Any]) -> int:
     match document.get("time"):
-        case {"created": int(moment)} if 0 <= moment <= MAX_INTEGER:
+        case {"created": int(moment)} if not isinstance(moment, bool) and 0 <= moment <= MAX_INTEGER:
             return moment
         case _:
             return 0
