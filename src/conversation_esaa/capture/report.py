@@ -21,6 +21,7 @@ class AgentReport(msgspec.Struct, kw_only=True):
     agent: str
     home: str
     found: bool = False  # its data directory is there
+    moved: bool = False  # the environment says where that is
     sessions: int = 0  # sessions that may hold turns of this workspace
     read: int = 0  # of these, the ones with news
     captured: int = 0  # events added

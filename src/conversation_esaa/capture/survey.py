@@ -46,6 +46,7 @@ class AgentSurvey(msgspec.Struct, kw_only=True):
     verified: str = ""  # the newest version whose logs were tried, and how that was done
     version: str = ""  # that wrote the newest session of this workspace
     found: bool = False  # its data directory is there
+    moved: bool = False  # the environment says where that is
     sessions: int = 0  # session files that may hold turns of this workspace
     with_news: int = 0  # of these, the ones not read to their end
     bytes_behind: int = (
@@ -82,6 +83,7 @@ def _survey(
         module = agent(name)
         home = module.home(sources.environ, sources.user_home)
         found.title, found.home, found.found = module.TITLE, str(home), is_there(module, home)
+        found.moved = home != module.home({}, sources.user_home)
         found.unlisted = unlisted(module, home)
         found.retention = retention(module, home) if found.found else None
         about = known(name, module)

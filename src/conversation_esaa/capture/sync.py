@@ -190,6 +190,7 @@ class _Run:
             module = agent(name)
             home = module.home(self.environ, self.sources.user_home)
             report.home, report.found = str(home), is_there(module, home)
+            report.moved = home != module.home({}, self.sources.user_home)
             found = list(module.session_files(home, self.roots))
             report.found |= bool(found)
         except OSError as error:

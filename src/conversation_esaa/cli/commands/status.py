@@ -71,8 +71,10 @@ def told(status: Status, doctor: str, watcher: WatcherStatus) -> str:
     for agent in status.agents:
         if agent.excluded:
             state = "excluded in config.toml"
-        elif not agent.found:
+        elif not agent.found and not agent.moved:
             continue
+        elif not agent.found:
+            state = f"not found ({plain(agent.home)})"
         else:
             state = f"{many(agent.captured, 'event')} from {many(agent.sessions, 'session file')}"
             state += f", {agent.with_news} with news" if agent.with_news else ""

@@ -55,7 +55,7 @@ def exit_code(report: SyncReport) -> int:
 
 def told(report: SyncReport) -> str:
     """What a run did, an agent a line."""
-    lines = [_agent_line(agent) for agent in report.agents if agent.found or agent.failed]
+    lines = [_agent_line(agent) for agent in report.agents if agent.found or agent.moved or agent.failed]
     if absent := len(report.agents) - len(lines):
         lines.append(f"  {'not found':<12} {many(absent, 'agent')}: `conversation-esaa agents`")
     for agent in report.agents:
@@ -69,6 +69,8 @@ def told(report: SyncReport) -> str:
 def _agent_line(agent: AgentReport) -> str:
     if agent.failed:
         return f"  {agent.agent:<12} could not be looked at: {agent.failed}"
+    if not agent.found:
+        return f"  {agent.agent:<12} not found ({plain(agent.home)})"
     if not agent.read:
         return f"  {agent.agent:<12} nothing new ({many(agent.sessions, 'session file')})"
     news = f"{agent.captured} new" if agent.captured else "nothing new"
