@@ -191,3 +191,22 @@ def test_no_shell_script_is_part_of_it():
     from conversation_esaa import hooks
 
     assert {path.suffix for path in Path(hooks.__file__).parent.iterdir()} <= {".py", ""}
+
+
+def test_up_offers_hooks_and_changes_settings_only_when_told_to(world: World):
+    world.claude().user("Which port?").assistant("8080.")
+    settings = world.project / ".claude" / "settings.local.json"
+
+    offering = world.run("up")
+    assert "claude-code can tell by themselves" in offering.out
+    assert not settings.exists()
+
+    taking = world.run("up", "--yes", "--json")
+    assert taking.code == 0
+    assert taking.json["hooks"]["offered"] == ["claude-code"]
+    assert "--inject" in settings.read_text("utf-8")
+
+    again = world.run("up", "--yes")
+    assert "can tell by themselves" not in again.out
+    world.run("disable-hooks", "--all")
+    assert not settings.exists()

@@ -8,7 +8,7 @@ from builders.world import World
 
 FRESHNESS = {"seq", "hash", "caught_up", "reason", "unreadable_lines"}
 KEYS = {
-    "up": {"workspace", "established", "sync", "handoff"},
+    "up": {"workspace", "established", "sync", "handoff", "hooks"},
     "init": {"root", "created", "tightened", "v1_1_lines", "moved_from", "worktree"},
     "status": {
         "workspace", "workspace_id", "freshness", "events", "goal", "decisions_active", "tasks_open",

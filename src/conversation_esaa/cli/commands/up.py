@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conversation_esaa.cli.commands.enable_hooks import told as told_hooks
 from conversation_esaa.cli.commands.init import told as told_setup
 from conversation_esaa.cli.commands.sync import exit_code
 from conversation_esaa.cli.commands.sync import told as told_sync
@@ -16,22 +17,28 @@ if TYPE_CHECKING:
     from conversation_esaa.cli.call import Call
 
 HELP = """Set up a workspace here if there is none, capture what the agents' logs have, and say what the
-next agent will get. Safe to run at any time, as often as you like."""
+next agent will get. Safe to run at any time, as often as you like. Nothing outside the workspace is changed, but with
+--yes, which takes the hooks that are offered."""
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Nothing of its own."""
-    del parser
+    """Whether to take what is offered."""
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="also `enable-hooks --inject` for the agents that are here and have none",
+    )
 
 
 def run(args: Namespace, call: Call) -> int:
     """Set up, capture, tell."""
-    del args
     workspace, established = Workspace.create(call.path, **call.options)
     workspace.progress = call.out.progress
     report = workspace.sync()
     workspace.catch_up = False  # it just did
     handoff = workspace.handoff()
+    offered = [each.agent for each in workspace.hooks() if each.present and not each.installed]
+    changes = workspace.enable_hooks(offered, inject=True) if offered and args.yes else []
     call.out.data(
         "up",
         {
@@ -39,6 +46,7 @@ def run(args: Namespace, call: Call) -> int:
             "established": established,
             "sync": report,
             "handoff": {"path": str(workspace.layout.read_model("handoff.md")), "tokens": handoff.tokens},
+            "hooks": {"offered": offered, "changes": changes},
         },
     )
     call.out.text(told_setup(established))
@@ -54,4 +62,12 @@ def run(args: Namespace, call: Call) -> int:
         "Record what matters with `goal`, `decide` and `task create`;\n"
         "`conversation-esaa --help` lists the rest."
     )
-    return exit_code(report)
+    if changes:
+        call.out.text(f"\n{told_hooks(changes, dry_run=False)}")
+    elif offered:
+        call.out.text(
+            f"\n{', '.join(offered)} can tell by themselves when something was said, and start with\n"
+            "the handoff: `conversation-esaa up --yes` merges our hooks into their settings, and\n"
+            "`conversation-esaa disable-hooks --all` takes exactly those out again."
+        )
+    return exit_code(report) or int(any(change.action == "refused" for change in changes))
