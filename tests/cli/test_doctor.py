@@ -207,3 +207,21 @@ def test_a_path_cannot_smuggle_a_terminal_escape(tmp_path: Path):
     world.run("up")
 
     assert "\x1b" not in world.run("doctor").out
+
+
+@posix
+def test_an_agent_that_has_hooks_and_no_log_is_told_too(talk):
+    """Windsurf."""
+    talk.run("enable-hooks", "--agent", "windsurf")
+    hooks = Hooks(talk)
+    hooks.call(
+        "windsurf", "pre_user_prompt", trajectory_id="c", execution_id="1", tool_info={"user_prompt": "Hi."}
+    )
+    hooks.settle()
+
+    code, found = doctor(talk)
+
+    windsurf = of(found, "windsurf")
+    assert (code, windsurf["captured"], windsurf["proved"]) == (0, 1, True)
+    assert windsurf["last_hook_event"] == "pre_user_prompt"
+    assert ("user", "Hi.") in talk.said()

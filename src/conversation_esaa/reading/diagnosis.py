@@ -105,7 +105,30 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 def health(facts: Facts) -> list[AgentHealth]:
     """Every agent that was surveyed, in that order, and then those that only have hooks of ours."""
-    return [_health(survey, facts) for survey in facts.surveys]
+    surveyed = [_health(survey, facts) for survey in facts.surveys]
+    known = {each.agent for each in surveyed}
+    return surveyed + [_by_hooks_alone(agent, facts) for agent in facts.hooks if agent not in known]
+
+
+def _by_hooks_alone(agent: str, facts: Facts) -> AgentHealth:
+    """An agent whose log nobody can read."""
+    newest = _newest(agent, facts.said)
+    at, event = facts.heard.get(agent, ("", ""))
+    tried = facts.proofs.get(agent)
+    return AgentHealth(
+        agent=agent,
+        title="its hooks alone",
+        found=True,
+        home="",
+        sessions=len(facts.said.voices[newest.agent_id].session_turns) if newest else 0,
+        captured=sum(facts.said.voices[newest.agent_id].session_turns.values()) if newest else 0,
+        last_turn=newest.last_ts if newest else "",
+        last_turn_age_s=_age_s(newest.last_ts, facts.now) if newest else None,
+        hooks=list(facts.hooks[agent]),
+        last_hook=at,
+        last_hook_event=event,
+        proved=None if tried is None else not tried,
+    )
 
 
 def _health(survey: AgentSurvey, facts: Facts) -> AgentHealth:
