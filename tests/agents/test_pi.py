@@ -48,6 +48,7 @@ def test_reasoning_tools_shell_commands_and_what_extensions_put_in_are_not_conve
     session = talk().message("custom", text, customType="memory", display=True)
     session.message("hookMessage", text).message("branchSummary", text).message("compactionSummary", text)
     session.message("bashExecution", None, command="CANARY", output="CANARY")
+    session.message("system", "CANARY", sections={"preamble": "CANARY"})
     session.entry("custom_message", customType="memory", content="CANARY", display=True)
     session.entry("custom", data={"x": "CANARY"}).entry("label", label="CANARY")
     session.entry("branch_summary", summary="CANARY").entry("session_info", name="CANARY")

@@ -31,7 +31,15 @@ if TYPE_CHECKING:
 NAME = AgentId("pi")
 TITLE = "pi"
 _INVISIBLE_ROLES = frozenset(
-    {"toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"}
+    {
+        "toolResult",
+        "bashExecution",
+        "custom",
+        "hookMessage",
+        "branchSummary",
+        "compactionSummary",
+        "system",
+    }
 )
 _INVISIBLE_ENTRIES = frozenset(
     {"branch_summary", "custom", "custom_message", "label", "session_info", "thinking_level_change"}
