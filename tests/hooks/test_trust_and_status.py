@@ -10,7 +10,7 @@ from builders.world import World
 from conversation_esaa.hooks import registry
 from conversation_esaa.hooks.status import HookStatus
 
-TRUSTING = ["codex", "grok", "gemini-cli"]
+TRUSTING = ["codex", "grok", "gemini-cli", "pi"]
 
 
 def enable(world: World, *agents: str, **options):
@@ -36,7 +36,7 @@ def test_trust_is_written_when_it_was_asked_for(world, agent):
     (world.project / ".git").mkdir()
     path = trust_file(world, agent)
     path.parent.mkdir(parents=True)
-    old = b'{"/other": "DO_NOT_TRUST"}' if path.suffix == ".json" else b'# mine\n[projects."/other"]\nx = 1'
+    old = b'{"/other": false}' if path.suffix == ".json" else b'# mine\n[projects."/other"]\nx = 1'
     path.write_bytes(old)
 
     *_, hooks = enable(world, agent, scope="project", trust=True)
@@ -78,6 +78,7 @@ def test_what_the_user_decided_stays(world, agent):
         "codex": f'[projects.{root}]\ntrust_level = "untrusted"\n',
         "grok": f"[folders.{root}]\ntrusted = false\n",
         "gemini-cli": f'{{{root}: "DO_NOT_TRUST"}}',
+        "pi": f"{{{root}: false}}",
     }[agent]
     path.write_text(content, "utf-8")
 
@@ -138,8 +139,43 @@ def test_claude_code_asks_for_a_folder_once(world):
     assert (installed.approval_required, installed.problem, installed.mend) == (False, "", "")
 
 
+def test_copilot_keeps_trusted_folders_below_a_remark(world):
+    """Its file is JSON but for the first lines; one folder above is enough. It is read, and never written."""
+    (change,) = enable(world, "copilot-cli", scope="project")
+    assert change.approval_required
+    state = json.dumps({"trustedFolders": [str(world.project.parent)]})
+    (world.home / ".copilot").mkdir()
+    (world.home / ".copilot" / "config.json").write_text(f"// managed automatically\n{state}\n", "utf-8")
+
+    (installed,) = told(world, "copilot-cli").installed
+    assert (installed.approval_required, installed.problem, installed.mend) == (False, "", "")
+
+
+@pytest.mark.parametrize(
+    ("decided", "usual", "runs"),
+    [
+        ({".": True}, "never", True),
+        ({"..": True}, "ask", True),
+        ({".": False, "..": True}, "always", False),
+        ({".": None}, "always", True),
+        ({}, "ask", False),
+    ],
+)
+def test_pi_goes_by_the_nearest_decision_and_then_by_its_settings(world, decided, usual, runs):
+    """As `/trust` and `defaultProjectTrust` have it; without either, print mode passes extensions over."""
+    home = world.home / ".pi" / "agent"
+    home.mkdir(parents=True)
+    folders = {str((world.project / name).resolve()): says for name, says in decided.items()}
+    (home / "trust.json").write_text(json.dumps(folders), "utf-8")
+    (home / "settings.json").write_text(json.dumps({"defaultProjectTrust": usual}), "utf-8")
+
+    (change,) = enable(world, "pi", scope="project")
+
+    assert change.approval_required is not runs
+
+
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"projects": 3}', '{"projects": {"/": 3}}'])
-@pytest.mark.parametrize("agent", ["claude-code", *TRUSTING])
+@pytest.mark.parametrize("agent", ["claude-code", "copilot-cli", *TRUSTING])
 def test_a_state_file_of_an_agent_that_we_cannot_read_is_no_trust(world, agent, content):
     """And no failure."""
     for name in (
@@ -147,8 +183,10 @@ def test_a_state_file_of_an_agent_that_we_cannot_read_is_no_trust(world, agent, 
         ".codex/config.toml",
         ".grok/trusted_folders.toml",
         ".gemini/trustedFolders.json",
+        ".copilot/config.json",
+        ".pi/agent/trust.json",
     ):
-        (world.home / name).parent.mkdir(exist_ok=True)
+        (world.home / name).parent.mkdir(parents=True, exist_ok=True)
         (world.home / name).write_text(content, "utf-8")
 
     (change,) = enable(world, agent, scope="project")

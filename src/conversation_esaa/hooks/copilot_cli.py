@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.hooks import command
 from conversation_esaa.hooks.json_hooks import JsonHooks
-from conversation_esaa.hooks.surface import NOT_NEEDED, PROJECT, USER, Approval, Event, home_of
+from conversation_esaa.hooks.surface import NOT_NEEDED, PROJECT, USER, Approval, Event, home_of, json_value
 from conversation_esaa.ids import AgentId
 
 if TYPE_CHECKING:
@@ -41,17 +41,22 @@ def places(machine: Machine, root: Path) -> dict[str, Path]:
 
 
 def approval(machine: Machine, root: Path, *, scope: str, changed: bool) -> Approval:
-    """The folder must be trusted for the hooks of a repository; where that is kept is Copilot's own affair."""
-    del machine, changed
-    if scope == USER:
+    """The folder, or one above it, must be trusted for the hooks of a repository."""
+    del changed
+    if scope == USER or _is_trusted(machine, root):
         return NOT_NEEDED
     return Approval(required=True, step=f"start `copilot` in {root} and trust the folder")
 
 
 def trust(machine: Machine, root: Path) -> Trust | None:
-    """No file is documented."""
+    """Its file says of itself that it is managed automatically: it is read, and never written."""
     del machine, root
     return None
+
+
+def _is_trusted(machine: Machine, root: Path) -> bool:
+    folders = json_value(home(machine) / "config.json").get("trustedFolders")
+    return isinstance(folders, list) and any(str(folder) in folders for folder in (root, *root.parents))
 
 
 def _handler(program: Program, event: Event, *, inject: bool) -> dict[str, Any]:

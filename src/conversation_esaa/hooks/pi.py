@@ -1,17 +1,30 @@
-"""pi: an extension file. It changes the system prompt, which leaves no trace in pi's log."""
+"""pi: an extension file. It changes the system prompt, which leaves no trace in pi's log.
+
+Extensions of a project are loaded in a trusted folder only, since some version between 0.73.1 and 1.6.0. Without a
+terminal pi passes them over and does not say so.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from conversation_esaa.hooks.script import Script
-from conversation_esaa.hooks.surface import NOT_NEEDED, PROJECT, USER, Approval, Event, home_of
+from conversation_esaa.hooks.surface import (
+    NOT_NEEDED,
+    PROJECT,
+    USER,
+    Approval,
+    Event,
+    Trust,
+    home_of,
+    json_value,
+)
+from conversation_esaa.hooks.trusted import TrustedMember
 from conversation_esaa.ids import AgentId
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conversation_esaa.hooks.surface import Trust
     from conversation_esaa.machine import Machine
 
 NAME = AgentId("pi")
@@ -37,15 +50,25 @@ def places(machine: Machine, root: Path) -> dict[str, Path]:
 
 
 def approval(machine: Machine, root: Path, *, scope: str, changed: bool) -> Approval:
-    """None."""
-    del machine, root, scope, changed
-    return NOT_NEEDED
+    """The folder must be trusted for the extensions of a project."""
+    del changed
+    if scope == USER or _is_trusted(machine, root):
+        return NOT_NEEDED
+    return Approval(required=True, step=f"start `pi` in {root} and trust the folder, or give --trust here")
 
 
 def trust(machine: Machine, root: Path) -> Trust | None:
-    """Nothing to trust."""
-    del machine, root
-    return None
+    """`{"/path": true}`."""
+    form = TrustedMember(folder=str(root), says=True)
+    return Trust(path=home(machine) / "trust.json", form=form)
+
+
+def _is_trusted(machine: Machine, root: Path) -> bool:
+    """What pi decides: as it was told of the folder or the nearest one above it, else as its settings say."""
+    told = json_value(home(machine) / "trust.json")
+    decided = [told[str(folder)] for folder in (root, *root.parents) if type(told.get(str(folder))) is bool]
+    usual = json_value(home(machine) / "settings.json").get("defaultProjectTrust") == "always"
+    return decided[0] if decided else usual
 
 
 BODY = """\

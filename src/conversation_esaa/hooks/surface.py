@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from conversation_esaa.errors import ConversationError
+from conversation_esaa.hooks import json_edit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,9 +133,17 @@ def read(path: Path) -> bytes:
 
 
 def json_value(path: Path, *keys: str) -> dict[str, Any]:
-    """The object at `keys` in an agent's own JSON file; empty when there is none. Raises nothing."""
+    """The object at `keys` in an agent's own JSON file; empty when there is none. Raises nothing.
+
+    Some agents write comments into such files.
+    """
+    content = read(path)
     try:
-        return _below(json.loads(read(path)), keys)
+        return _below(json.loads(content), keys)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return _below(json_edit.parse(content.decode("utf-8-sig")).value, keys)
     except (ValueError, RecursionError):
         return {}
 

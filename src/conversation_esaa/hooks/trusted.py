@@ -75,7 +75,7 @@ class TrustedMember(msgspec.Struct, frozen=True, kw_only=True):
     """A `Form`: a JSON object of folders, `{"/path": "TRUST_FOLDER"}`."""
 
     folder: str
-    says: str
+    says: str | bool
 
     def decided(self, content: bytes) -> Any:
         """What the file says of the folder; None when nothing. Raises NotEditable."""
@@ -111,11 +111,11 @@ class TrustedMember(msgspec.Struct, frozen=True, kw_only=True):
 
     def found(self, content: bytes) -> list[Found]:
         """As `Form` has it."""
-        return [Found(event="", entry=self.says)] if self.decided(content) == self.says else []
+        return [Found(event="", entry=str(self.says))] if self.decided(content) == self.says else []
 
     def wanted(self, program: Program, *, inject: bool) -> list[Found]:  # noqa: ARG002
         """As `Form` has it."""
-        return [Found(event="", entry=self.says)]
+        return [Found(event="", entry=str(self.says))]
 
 
 def _without(document: dict[str, Any], form: TrustedTable) -> dict[str, Any]:
