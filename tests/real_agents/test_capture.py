@@ -23,14 +23,18 @@ ELSEWHERE = Line("What is the alarm code of the house?", "Nobody has told me.")
 
 @pytest.mark.parametrize("name", READ)
 def test_a_session_and_its_resume_are_captured_word_for_word(agent, world, cesaa, name):
-    """New, then gone on with: both texts around a tool, no reasoning, no output of a tool, no title."""
+    """New, then gone on with: both texts around a tool, no reasoning, no output of a tool, no title. And nothing
+    in the log that its reader does not know.
+    """
     it = agent(name)
     it.say(SHADE)
-    cesaa("up")
+    cesaa("init")
+    first = cesaa("sync", "--json").json
     it.say(BEDS, goes_on=True)
-    cesaa("sync")
+    second = cesaa("sync", "--json").json
 
     assert world.said() == it.said(SHADE, BEDS)
+    assert [each["unknown"] for ran in (first, second) for each in ran["agents"] if each["unknown"]] == []
 
     before = world.bytes_of_store()["activity.jsonl"]
     cesaa("sync")

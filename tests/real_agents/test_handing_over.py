@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conversation_esaa.agents.registry import MODULES
+from conversation_esaa.hooks.registry import MODULES
 from real_agents.programs.catalogue import AGENTS
 from real_agents.programs.running import of_home
 from real_agents.stub.script import ASIDE, REASONING, Line
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.real_agents, pytest.mark.slow]
 
-READ = sorted(set(AGENTS) & set(MODULES))
+HOOKED = sorted(set(AGENTS) & set(MODULES))
 BEGINS, ENDS = "[conversation-esaa handoff begin seq=", "[conversation-esaa handoff end seq="
 
 SHADE = Line("Which herbs grow in the shade?", "Mint and chervil.", reasoning=True)
@@ -32,7 +32,7 @@ BEDS = Line("Count the beds for me.", "Twelve beds.", first="I will count them."
 WATER = Line("How much water do they need?", "Ten litres every second day.", reasoning=True)
 
 # Each agent hands over to the next one, and each that can be told at a start is told.
-PAIRS = [(READ[place - 1], name) for place, name in enumerate(READ)]
+PAIRS = [(HOOKED[place - 1], name) for place, name in enumerate(HOOKED)]
 
 
 def wait_for(condition: Callable[[], bool], most_s: float = 30) -> bool:
@@ -83,7 +83,7 @@ def handed_over(stub: Stub, line: Line) -> list[str]:
     return [other.prompt for other in (SHADE, WATER) if any(other.prompt in text for text in newest)]
 
 
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", HOOKED)
 def test_with_hooks_what_is_said_arrives_by_itself(agent, world, cesaa, name):
     """In the project's own settings, of which there are some: a session, and its resume with a tool. When hooks are
     taken out again, every file of the project is as it was, byte for byte.

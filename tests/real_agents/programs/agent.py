@@ -78,6 +78,8 @@ class Agent:
         """Run the program there."""
         kept = {key: os.environ[key] for key in KEPT if key in os.environ}
         own = {"HOME": str(self.world.home), "PWD": str(cwd), "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+        if (self.program.parent / "node").exists():  # installed beside the program, which needs it
+            kept["PATH"] = os.pathsep.join([str(self.program.parent), kept["PATH"]])
         environ = {**kept, **own, **self.environ()}
         return run([str(self.program), *words], cwd=cwd, environ=environ, most_s=STEP_S)
 

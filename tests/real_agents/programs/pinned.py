@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+import platform
 import shutil
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,6 +25,7 @@ class Pin:
 
     finish   the package's own script that puts the program for this system into its place. It is run here by
              name: npm runs no scripts of packages for us, and newer versions of it run none for anybody.
+    node     the Node.js that is installed beside a program that wants a newer one than many machines have
     """
 
     agent: str
@@ -30,6 +33,18 @@ class Pin:
     version: str
     binary: str
     finish: str = ""
+    node: str = ""
+
+    @property
+    def packages(self) -> list[str]:
+        """What is asked of npm."""
+        node = [f"node-{sys.platform}-{_machine()}@{self.node}"] if self.node else []
+        return [f"{self.package}@{self.version}", *node]
+
+
+def _machine() -> str:
+    """This machine's processor, as Node.js names it."""
+    return {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 
 
 PINS = {
@@ -37,9 +52,13 @@ PINS = {
     for pin in (
         Pin("claude-code", "@anthropic-ai/claude-code", "2.1.332", "claude", finish="install.cjs"),
         Pin("codex", "@openai/codex", "0.171.0", "codex"),
+        Pin("copilot-cli", "@github/copilot", "1.0.102", "copilot"),
+        Pin("droid", "droid", "0.215.0", "droid"),
         Pin("gemini-cli", "@google/gemini-cli", "0.61.0", "gemini"),
         Pin("grok", "@xai-official/grok", "1.0.41", "grok"),
+        Pin("kimi-code", "@moonshot-ai/kimi-code", "2.1.0", "kimi", node="22.23.5"),
         Pin("opencode", "opencode-ai", "1.18.33", "opencode", finish="postinstall.mjs"),
+        Pin("pi", "@earendil-works/pi-coding-agent", "1.6.0", "pi", node="22.23.5"),
         Pin("qwen-code", "@qwen-code/qwen-code", "0.24.4", "qwen"),
     )
 }
@@ -58,7 +77,7 @@ def pin(agent: str) -> Pin:
 
 
 def cache() -> Path:
-    """Where programs are kept between runs: some 1.4 GB for all six."""
+    """Where programs are kept between runs: some 2.3 GB for all ten."""
     if chosen := os.environ.get("CONVERSATION_ESAA_AGENT_CACHE"):
         return Path(chosen).absolute()
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -90,7 +109,7 @@ def _install(pin: Pin, folder: Path) -> None:
     beside = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(beside, ignore_errors=True)
     words = ["install", "--prefix", str(beside), "--ignore-scripts", "--no-audit", "--no-fund"]
-    installed = _npm(*words, f"{pin.package}@{pin.version}", most_s=INSTALL_S)
+    installed = _npm(*words, *pin.packages, most_s=INSTALL_S)
     if installed.code != 0:
         raise NotInstalled(f"npm could not install {pin.package}@{pin.version}: {_why(installed)}")
     if pin.finish:

@@ -22,7 +22,16 @@ HANDED_OVER = re.compile(
 ASIDE = "Nothing that anybody sees"
 REASONING = "The model's own reasoning, which is nobody's business"
 
-SHELL_TOOLS = ("Bash", "bash", "exec_command", "shell_command", "run_terminal_command", "run_shell_command")
+SHELL_TOOLS = (
+    "Bash",
+    "bash",
+    "exec_command",
+    "shell_command",
+    "run_terminal_command",
+    "run_shell_command",
+    "Execute",
+    "Shell",
+)
 
 
 @dataclass(frozen=True)
