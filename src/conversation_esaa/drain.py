@@ -13,7 +13,6 @@ from conversation_esaa.capture.drafts import mark_event, turn_event
 from conversation_esaa.capture.gate import Verdict
 from conversation_esaa.capture.roots import workspace_gate
 from conversation_esaa.ids import AgentId, agent_id
-from conversation_esaa.turn import MarkKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -70,12 +69,13 @@ class _Calls:
 
     def __init__(self, workspace: Curated, hooks: Sequence[Hook]) -> None:
         self.workspace = workspace
-        excluded = set(map(agent_id, workspace.settings.capture.exclude_agents))
-        self.hooks = [hook for hook in hooks if hook.agent not in excluded]
-        named = {name for hook in self.hooks for name in hooked.LOGS_OF.get(hook.agent, (hook.agent,))}
-        self.agents = sorted(name for name in named if name in modules() and name not in excluded)
+        self.excluded = set(map(agent_id, workspace.settings.capture.exclude_agents))
+        self.hooks = [hook for hook in hooks if self._callers(hook)]
+        self.agents = sorted(
+            {name for hook in self.hooks for name in self._callers(hook) if name in modules()}
+        )
         if any(not hook.agent for hook in self.hooks):
-            self.agents = [name for name in modules() if name not in excluded]
+            self.agents = [name for name in modules() if name not in self.excluded]
 
     def take(self, pause: Callable[[float], None]) -> tuple[int, int]:
         """How many events were added, and how many answers are still to come."""
@@ -94,6 +94,9 @@ class _Calls:
         else:
             self.workspace.renew(self.workspace.log.head(), wait_s=self.workspace.lock_wait_s)
         return captured, len(late)
+
+    def _callers(self, hook: Hook) -> list[AgentId]:
+        return [name for name in hooked.callers(hook) if name not in self.excluded]
 
     def _capture(self, agents: Sequence[str], *, project: bool) -> int:
         return self.workspace.sync(agents=agents, project=project).captured if agents else 0
@@ -128,32 +131,26 @@ class _Calls:
     def _drafts(self, telling: Sequence[Hook], state: State) -> Iterator[FromSource]:
         settings = self.workspace.settings
         gate = workspace_gate(self.workspace.layout, settings)
-        fresh: dict[str, set[str]] = {}  # turns that come with this portion, by session
         for hook in telling:
-            name = hooked.session_id(hook)
-            session = _session(state, hook.agent, name)
             told = hook.payload.get("cwd")
             cwd = told if isinstance(told, str) and told else str(self.workspace.root)
-            if gate.judge(cwd) is not Verdict.ADMITTED or (hook.agent in modules() and session is None):
+            if gate.judge(cwd) is not Verdict.ADMITTED:
                 continue
-            turn = hooked.turn(hook, cwd=cwd)
-            event = turn and turn_event(
-                turn, source_path="", max_characters=settings.capture.max_text_characters
-            )
-            if event:
-                if not self.workspace.knows(event.event_id):
-                    fresh.setdefault(name, set()).add(event.event_id)
-                yield event
-            turns = (session.turns if session else 0) + len(fresh.get(name, ()))
-            if mark := hooked.mark(hook, turns=turns, cwd=cwd):
-                yield mark_event(mark, source_path="")
+            if hook.agent in hooked.ONLY_HOOKS:
+                turn = hooked.turn(hook, cwd=cwd)
+                limit = settings.capture.max_text_characters
+                if turn and (event := turn_event(turn, source_path="", max_characters=limit)):
+                    yield event
+                continue
+            for agent in self._callers(hook):
+                if session := _session(state, agent, hooked.session_id(hook)):
+                    mark = hooked.end(hook, agent, turns=session.turns, cwd=cwd)
+                    yield mark_event(mark, source_path="")
 
 
 def _tells(hook: Hook) -> bool:
     """Whether a call says something that no log of its agent does."""
-    if hook.agent in modules():
-        return hooked.kind(hook) is MarkKind.ENDED
-    return hook.agent in hooked.ONLY_HOOKS
+    return hook.agent in hooked.ONLY_HOOKS or hooked.ends(hook)
 
 
 def _session(state: State, agent: AgentId, session_id: str) -> Session | None:

@@ -54,6 +54,8 @@ def foreign(agent: str) -> bytes:
         return FOREIGN_TOML.encode()
     if agent in ("cursor", "copilot-cli"):
         return b'{"version": 1, "hooks": {"stop": [{"command": "say done"}], "agentStop": []}}'
+    if agent == "windsurf":
+        return b'{"hooks": {"pre_user_prompt": [{"command": "say done"}], "post_read_code": []}}'
     if agent == "antigravity":
         return b'{\n\t"mine": {"Stop": [{"type": "command", "command": "say done", "timeout": 5}]}\n}\n'
     return FOREIGN.encode()

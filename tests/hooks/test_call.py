@@ -68,6 +68,47 @@ def test_words_that_a_log_will_tell_are_not_spooled(hooks):
     }
 
 
+def test_of_cursor_no_word_is_spooled(hooks):
+    """Its log is read by now, so its hooks are a trigger like those of the others."""
+    common = {"conversation_id": "c1", "generation_id": "g1", "user_email": "somebody@example.com"}
+    left_alone(hooks, "cursor", "beforeSubmitPrompt", **common, prompt="typed")
+    left_alone(hooks, "cursor", "afterAgentResponse", **common, text="answered")
+
+    for told in hooks.spooled():
+        assert told["payload"] == {"conversation_id": "c1", "cwd": str(hooks.world.project)}
+
+
+def test_of_windsurf_the_words_are_spooled_and_nothing_else(hooks):
+    """Its log is encrypted. What tools were given and gave stays outside (FC-K01)."""
+    common = {
+        "agent_action_name": "x",
+        "trajectory_id": "t1",
+        "execution_id": "e1",
+        "timestamp": "2026-03-01T10:00:00Z",
+        "model_name": "m",
+    }
+    told = {"user_prompt": "typed", "file_path": "/a", "command_line": "ls", "rules": ["x"]}
+    left_alone(hooks, "windsurf", "pre_user_prompt", **common, tool_info=told)
+    left_alone(hooks, "windsurf", "post_cascade_response", **common, tool_info={"response": "answered"})
+
+    kept = {"trajectory_id": "t1", "execution_id": "e1", "model_name": "m", "cwd": str(hooks.world.project)}
+    assert [each["payload"] for each in hooks.spooled()] == [
+        {**kept, "user_prompt": "typed"},
+        {**kept, "response": "answered"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "held", [None, 3, "words", [], {}, {"user_prompt": None}, {"user_prompt": ["words"]}]
+)
+def test_windsurf_s_words_in_another_shape_are_none(hooks, held):
+    """FC-N15: a field of another type is as good as none."""
+    assert silent(left_alone(hooks, "windsurf", "pre_user_prompt", trajectory_id="t1", tool_info=held))
+
+    (told,) = hooks.spooled()
+    assert told["payload"] == {"trajectory_id": "t1", "cwd": str(hooks.world.project)}
+
+
 PRIVATE = [
     "<private>phone</private> Go on.",
     "Go <PRIVATE reason='x'>phone</ private>on.",

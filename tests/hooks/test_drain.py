@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conversation_esaa.agents.registry import MODULES
+from builders import cursor, cursor_cli
 from conversation_esaa.capture import spool
-from conversation_esaa.capture.hooked import LOGS_OF
 from conversation_esaa.drain import LOOK_AGAIN_S, Drained, drain
 from conversation_esaa.events import ConversationTurn, SessionEnded, SessionStarted
 from conversation_esaa.opened import Opened
@@ -308,25 +307,70 @@ class TestTheEndOfASession:
         assert calls.names(SessionStarted) == [claude.id]
 
 
+class TestCursor:
+    """The editor and its program for the terminal run the same hooks, and are two agents with two logs."""
+
+    @pytest.fixture
+    def chats(self, world: World) -> None:
+        """One of each, of which the other knows nothing."""
+        folder = str(world.project)
+        editor = cursor.Editor(world.home / ".config" / "Cursor" / "User")
+        cursor.Chat("in-the-editor", folder=folder).typed("Which port?").answered("8080.").save(editor)
+        cursor_cli.Chat("in-the-terminal", folder=folder).typed("Which host?").save(world.home / ".cursor")
+
+    @pytest.mark.usefixtures("chats")
+    def test_a_call_makes_us_look_at_both(self, calls, world):
+        calls.put("cursor", "beforeSubmitPrompt", conversation_id="in-the-editor", prompt="<x>Which port?")
+
+        calls.drain()
+
+        assert sorted(world.said()) == [
+            ("assistant", "8080."),
+            ("user", "Which host?"),
+            ("user", "Which port?"),
+        ]
+
+    @pytest.mark.usefixtures("chats")
+    @pytest.mark.parametrize(
+        ("name", "agent"), [("in-the-editor", "cursor"), ("in-the-terminal", "cursor-cli")]
+    )
+    def test_the_session_that_ends_is_the_one_that_is_named(self, calls, world, name, agent):
+        calls.put("cursor", "sessionEnd", conversation_id=name, reason="user_close")
+
+        calls.drain()
+
+        (ended,) = [entry.event for entry in world.entries() if isinstance(entry.event, SessionEnded)]
+        assert (ended.source, ended.source_session_id) == (agent, name)
+
+    @pytest.mark.usefixtures("chats")
+    def test_one_of_them_can_be_excluded(self, calls, world):
+        config = world.workspace().layout.config
+        config.write_text(config.read_text().replace("exclude_agents = []", 'exclude_agents = ["cursor"]'))
+        calls.put("cursor", "stop", conversation_id="in-the-terminal")
+
+        calls.drain()
+
+        assert world.said() == [("user", "Which host?")]
+
+
 class TestAnAgentWithoutAReadableLog:
     """Windsurf's hooks tell all that was said. Their payload is the source, under one identity."""
 
-    def talk(self, calls: Calls, text: str, answer: str, generation: str = "g1") -> None:
-        common = {
-            "trajectory_id": "c1",
-            "execution_id": generation,
-            "cwd": str(calls.world.project),
-            "model_name": "m",
-        }
+    def talk(self, calls: Calls, text: str, answer: str, execution: str = "e1", **more: str) -> None:
+        common = {"trajectory_id": "t1", "execution_id": execution, "model_name": "m", **more}
         calls.put("windsurf", "pre_user_prompt", **common, user_prompt=text)
         calls.put("windsurf", "post_cascade_response", **common, response=answer)
 
     def test_its_words_are_turns(self, calls, world):
-        self.talk(calls, "Which port?", "8080.")
+        self.talk(calls, "Which port?", "### Planner Response\n\n8080.")
 
         calls.drain()
 
         assert world.said() == [("user", "Which port?"), ("assistant", "8080.")]
+        (turn, _) = world.turns()
+        assert (turn.source, turn.source_session_id, turn.message_ref) == ("windsurf", "t1", "e1")
+        assert (turn.model, turn.cwd) == ("m", str(world.project))
+        assert "8080" in (world.store / "handoff.md").read_text()
 
     def test_the_same_words_at_the_same_time_are_one_turn(self, calls, world):
         """Hooks of the user and of the project both fire; a worker that was killed is repeated."""
@@ -335,7 +379,7 @@ class TestAnAgentWithoutAReadableLog:
         calls.drain()
         self.talk(calls, "Which port?", "8080.")
         calls.drain()
-        self.talk(calls, "Which port?", "8080.", generation="g2")
+        self.talk(calls, "Which port?", "8080.", execution="e2")
         calls.drain()
 
         assert len(world.said()) == 4
@@ -349,16 +393,25 @@ class TestAnAgentWithoutAReadableLog:
 
         assert world.said() == [("user", "Go on.")]
 
+    def test_an_answer_of_steps_alone_is_none(self, calls, world):
+        self.talk(calls, "Look.", "*Viewed [a.py](file:///srv/a.py) *")
+
+        calls.drain()
+
+        assert world.said() == [("user", "Look.")]
+
     def test_another_project_s_words_do_not_enter(self, calls, world):
         """I4."""
-        calls.put(
-            "windsurf",
-            "pre_user_prompt",
-            cwd="/srv/other",
-            trajectory_id="c1",
-            execution_id="g1",
-            user_prompt="No",
-        )
+        self.talk(calls, "No", "Nor this", cwd="/srv/other")
+
+        calls.drain()
+
+        assert world.said() == []
+
+    def test_excluded_it_is_not_heard(self, calls, world):
+        config = world.workspace().layout.config
+        config.write_text(config.read_text().replace("exclude_agents = []", 'exclude_agents = ["windsurf"]'))
+        self.talk(calls, "No", "Nor this")
 
         calls.drain()
 
@@ -369,7 +422,7 @@ def test_dying_between_log_and_spool_doubles_nothing(calls, world, monkeypatch):
     """FC-F03: a call leaves the spool when what it stands for is durable; what is done twice adds nothing."""
     codex = world.codex().user("One")
     calls.put("codex", "SessionEnd", session_id=codex.id)
-    calls.put("windsurf", "pre_user_prompt", trajectory_id="c", execution_id="g", user_prompt="Two")
+    calls.put("windsurf", "pre_user_prompt", trajectory_id="t", execution_id="e", user_prompt="Two")
     with monkeypatch.context() as patched:
         patched.setattr(spool, "done", lambda paths: None)
         calls.drain()
@@ -396,12 +449,3 @@ def test_by_hook_by_command_and_without_cursors_it_is_the_same_log(calls, world)
     calls.drain()
 
     assert [entry.line for entry in world.entries()] == before
-
-
-def test_a_call_of_cursor_makes_us_look_at_the_editor_and_at_its_terminal_program(calls, world):
-    """They share hooks, and each has a log of its own."""
-    assert set(LOGS_OF["cursor"]) == {"cursor", "cursor-cli"} <= set(MODULES)
-
-    calls.put("cursor", "stop", conversation_id="c1")
-
-    assert calls.drain().captured == 0

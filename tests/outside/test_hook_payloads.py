@@ -15,7 +15,6 @@ import pytest
 from builders.hooks import Hooks, silent
 from conversation_esaa.capture import hooked, spool
 from conversation_esaa.drain import drain
-from conversation_esaa.turn import MarkKind
 
 if TYPE_CHECKING:
     from builders.world import World
@@ -58,7 +57,7 @@ def test_every_recorded_call_is_understood(world: World, file):
         told = call["stdin"]
         of_a_child = told.get("agent_id") or told.get("subagentType") or "Subagent" in call["event"]
         assert of_a_child or hooked.session_id(hook) == (told.get("session_id") or told["sessionId"])
-        assert (hooked.kind(hook) is MarkKind.ENDED) == (call["event"] == "SessionEnd")
+        assert hooked.ends(hook) == (call["event"] == "SessionEnd")
         if call["event"] == "Stop":
             assert bool(hooked.answer(hook)) == (told.get("reason") not in ("shutdown", "channel_closed"))
     assert hooks.noted() == []

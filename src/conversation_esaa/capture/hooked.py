@@ -12,6 +12,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.capture.cascade import spoken
 from conversation_esaa.ids import AgentId
 from conversation_esaa.text import masked
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
@@ -21,16 +22,11 @@ if TYPE_CHECKING:
     from conversation_esaa.projections.conversation import Session
 
 ONLY_HOOKS = frozenset({AgentId("windsurf")})
-"""Agents whose hooks tell all that was said, and whose logs no module here reads."""
+"""Agents whose hooks tell all that was said, and whose logs nobody can read."""
 
-LOGS_OF = {AgentId("cursor"): (AgentId("cursor"), AgentId("cursor-cli"))}
-"""Agents whose hooks are those of several programs, each with a log of its own."""
+_ALSO = {AgentId("cursor"): (AgentId("cursor-cli"),)}
+"""Agents that run the hooks of another one, and look like it there."""
 
-_KINDS = {
-    "sessionstart": MarkKind.STARTED,
-    "sessionend": MarkKind.ENDED,
-    "precompact": MarkKind.COMPACTED,
-}
 _SPEAKERS = {  # event of an agent in ONLY_HOOKS → who said it, and the key of the words
     "preuserprompt": (Actor.USER, "user_prompt"),
     "postcascaderesponse": (Actor.ASSISTANT, "response"),
@@ -40,6 +36,11 @@ _ANSWER = ("last_assistant_message", "lastAssistantMessage", "last-assistant-mes
 _PROMPTS = {"userpromptsubmit", "userpromptsubmitted", "beforeagent"}
 _OF_A_SUBAGENT = ("agent_id", "subagentType", "subagent_id", "agent_transcript_path")
 _COMPARED = 400  # characters of an answer; hooks cut long ones
+
+
+def callers(hook: Hook) -> tuple[AgentId, ...]:
+    """The agents of which one has called."""
+    return (hook.agent, *_ALSO.get(hook.agent, ()))
 
 
 def session_id(hook: Hook) -> str:
@@ -59,9 +60,9 @@ def goes_on(hook: Hook) -> bool:
     return _event(hook) in _PROMPTS
 
 
-def kind(hook: Hook) -> MarkKind | None:
-    """What happened to the session, when that is what the call is about."""
-    return _KINDS.get(_event(hook))
+def ends(hook: Hook) -> bool:
+    """Whether the call tells that its session ended."""
+    return _event(hook) == "sessionend"
 
 
 def is_in(said: str, session: Session | None) -> bool:
@@ -72,19 +73,17 @@ def is_in(said: str, session: Session | None) -> bool:
     return told[:_COMPARED] in kept or kept[:_COMPARED] in told
 
 
-def mark(hook: Hook, *, turns: int, cwd: str) -> SessionMark | None:
-    """What the call says of its session, as an event that is the same however often it is said.
+def end(hook: Hook, agent: AgentId, *, turns: int, cwd: str) -> SessionMark:
+    """The end of a session, as a mark that is the same however often it is told.
 
-    turns   of the session so far: it can end, and be compacted, again after more.
+    agent   whose session it is.
+    turns   of the session so far: it can end again after more.
     """
-    what, session = kind(hook), session_id(hook)
-    if what is None or not session:
-        return None
     return SessionMark(
-        source=hook.agent,
-        source_session_id=session,
-        kind=what,
-        source_ref="" if what is MarkKind.STARTED else f"turns={turns}",
+        source=agent,
+        source_session_id=session_id(hook),
+        kind=MarkKind.ENDED,
+        source_ref=f"turns={turns}",
         said_at=hook.at,
         cwd=cwd,
         model=_text(hook, "model"),
@@ -100,16 +99,18 @@ def turn(hook: Hook, *, cwd: str) -> Turn | None:
         return None
     actor, key = speaker
     text = _text(hook, key)
+    if actor is Actor.ASSISTANT:
+        text = spoken(text)
     if not text.strip():
         return None
     digest = hashlib.sha256(without_surrogates(text).encode()).hexdigest()[:16]
-    generation = _text(hook, "execution_id")
+    execution = _text(hook, "execution_id")
     return Turn(
         source=hook.agent,
         source_session_id=session,
         source_index=-1,
-        source_ref=f"{generation}/{actor}/{digest}",
-        message_ref=generation,
+        source_ref=f"{execution}/{actor}/{digest}",
+        message_ref=execution,
         actor=actor,
         text=text,
         said_at=hook.at,

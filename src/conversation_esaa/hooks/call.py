@@ -33,23 +33,15 @@ CONTRACTS = {  # agent → the event at which it takes text into its context, an
     "qwen-code": ("SessionStart", _LIKE_CLAUDE),
 }
 KEPT = (  # of a payload: whose session, and what happened to it
-    *("session_id", "sessionId", "conversation_id", "thread-id", "reason", "trigger"),
-    *(
-        "trajectory_id",
-        "execution_id",
-        "model",
-        "model_name",
-        "agent_id",
-        "subagentType",
-        "subagent_id",
-        "agent_transcript_path",
-    ),
+    *("session_id", "sessionId", "conversation_id", "thread-id", "trajectory_id", "execution_id"),
+    *("reason", "trigger", "model", "model_name"),
+    *("agent_id", "subagentType", "subagent_id", "agent_transcript_path"),
 )
 # What an agent calls its last answer. The beginning is kept, to know it again in the agent's log.
 ANSWERS = ("last_assistant_message", "lastAssistantMessage", "last-assistant-message", "prompt_response")
 ANSWER_CHARACTERS = 1_000
-# An agent of which we can read no log: here its hook is the source, and what was said stands in `tool_info`.
-WORDS = {"windsurf": ("user_prompt", "response")}
+# An agent whose log nobody can read: here its hook is the source. The key of an object, and those of words in it.
+WORDS = {"windsurf": ("tool_info", ("user_prompt", "response"))}
 
 _BEGIN, _END = "[conversation-esaa handoff begin seq=", "[conversation-esaa handoff end seq="
 
@@ -159,9 +151,9 @@ def kept(agent: str, directory: str, payload: dict[str, object]) -> str:
             beginning = answer[:ANSWER_CHARACTERS]
             if public(beginning) == beginning:
                 told[key] = beginning
-    said = payload.get("tool_info")
-    for key in WORDS.get(agent, ()):
-        if isinstance(said, dict) and isinstance(words := said.get(key), str):
+    holder, keys = WORDS.get(agent, ("", ()))
+    for key in keys:
+        if isinstance(held := payload.get(holder), dict) and isinstance(words := held.get(key), str):
             told[key] = public(words)
     told["cwd"] = directory
     return "{" + ",".join(f"{quoted(key)}:{quoted(value)}" for key, value in told.items()) + "}"

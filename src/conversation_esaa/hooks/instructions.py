@@ -24,6 +24,7 @@ FILES = {
     AgentId("qwen-code"): "QWEN.md",
     AgentId("opencode"): "AGENTS.md",
     AgentId("cursor"): "AGENTS.md",
+    AgentId("windsurf"): "AGENTS.md",
     AgentId("copilot-cli"): "AGENTS.md",
     AgentId("droid"): "AGENTS.md",
     AgentId("kimi"): "AGENTS.md",

@@ -1,7 +1,7 @@
 """The agents whose settings can be made to call us.
 
-A table of strings, as that of the readers: one broken module breaks one agent. An agent may be in it that we cannot
-read yet: what its hooks tell then waits for a reader.
+A table of strings, as that of the readers: one broken module breaks one agent. An agent may be in it that no reader
+is for: of Windsurf the hooks tell all that was said.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ MODULES = {
     AgentId("qwen-code"): "conversation_esaa.hooks.qwen_code",
     AgentId("opencode"): "conversation_esaa.hooks.opencode",
     AgentId("cursor"): "conversation_esaa.hooks.cursor",
+    AgentId("windsurf"): "conversation_esaa.hooks.windsurf",
     AgentId("copilot-cli"): "conversation_esaa.hooks.copilot_cli",
     AgentId("droid"): "conversation_esaa.hooks.droid",
     AgentId("kimi"): "conversation_esaa.hooks.kimi",

@@ -1,7 +1,8 @@
-"""Windsurf: Cascade's `hooks.json`, whose entries are handlers without groups. The files of all scopes run.
+"""Windsurf: the hooks of Cascade, in `hooks.json`, handlers without groups. The files of all scopes run.
 
-Its log is encrypted, so what its hooks tell is all there is. A hook before something can forbid it by exit code 2;
-ours ends with 0 whatever happens. No time-out is documented, and no event takes text into the context.
+Of what was said there nothing else can be read: Cascade's own files are encrypted. It knows no start and no end of
+a session, has no time-out for a hook, and takes nothing into the model's context. A hook that comes before a prompt
+stops it by exit code 2, which ours never gives.
 """
 
 from __future__ import annotations
@@ -36,21 +37,27 @@ def places(machine: Machine, root: Path) -> dict[str, Path]:
 
 
 def approval(machine: Machine, root: Path, *, scope: str, changed: bool) -> Approval:
-    """Nothing is documented that its user has to allow."""
+    """No question of trust is documented."""
     del machine, root, scope, changed
     return NOT_NEEDED
 
 
 def trust(machine: Machine, root: Path) -> Trust | None:
-    """No file is documented."""
+    """None is documented."""
     del machine, root
     return None
 
 
 def _handler(program: Program, event: Event, *, inject: bool) -> dict[str, Any]:
     del inject
-    shell = command.CMD if program.windows else command.SH
-    return {"command": command.command(program, shell, NAME, event.name), "show_output": False}
+    if not program.windows:
+        line = command.command(program, command.SH, NAME, event.name)
+        return {"command": line, "show_output": False}
+    return {  # some versions have a key of its own for PowerShell
+        "command": command.command(program, command.CMD, NAME, event.name),
+        "powershell": command.command(program, command.POWERSHELL, NAME, event.name),
+        "show_output": False,
+    }
 
 
 FORM = JsonHooks(events=EVENTS, handler=_handler, grouped=False)
