@@ -50,7 +50,7 @@ max_steps = 100
 
 def foreign(agent: str) -> bytes:
     """A file of the kind that an agent's hooks go into, with somebody else's things in it."""
-    if agent == "kimi":
+    if agent in ("kimi", "kimi-code"):
         return FOREIGN_TOML.encode()
     if agent in ("cursor", "copilot-cli"):
         return b'{"version": 1, "hooks": {"stop": [{"command": "say done"}], "agentStop": []}}'

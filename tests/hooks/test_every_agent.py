@@ -15,6 +15,7 @@ from conversation_esaa.hooks.surface import SCOPES, Kept, NotEditable
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "hooks"
 AGENTS = list(registry.MODULES)
+TOML = ("kimi", "kimi-code")
 MERGED = [agent for agent in AGENTS if agent not in ("opencode", "pi")]  # the others have a file of their own
 BOM = b"\xef\xbb\xbf"
 
@@ -31,7 +32,7 @@ def test_the_file_that_is_made_is_what_it_was(agent, system):
 
     made = form(agent).put(b"", program, inject=True)
 
-    suffix = {"kimi": "toml", "opencode": "js", "pi": "js"}.get(agent, "json")
+    suffix = {**dict.fromkeys(TOML, "toml"), "opencode": "js", "pi": "js"}.get(agent, "json")
     golden = GOLDEN / f"{agent}-{system}.{suffix}"
     if os.environ.get("GOLDEN") == "write":
         golden.write_bytes(made)
@@ -135,7 +136,7 @@ def test_no_event_is_registered_whose_answer_an_agent_waits_for(agent):
 
 def time_outs_s(agent, made):
     """Each time-out of a generated file, in seconds by the unit of its agent."""
-    if agent == "kimi":
+    if agent in TOML:
         return [hook["timeout"] for hook in tomllib.loads(made)["hooks"]]
     if agent in ("opencode", "pi"):
         return [int(made.partition("timeout: ")[2].partition(",")[0]) / 1000]
@@ -168,7 +169,7 @@ def test_every_time_out_is_in_the_unit_of_the_agent_and_short(agent):
         assert found[-1] <= 3, "Codex clamps SessionEnd, and says so at each start"
 
 
-@pytest.mark.parametrize("agent", [agent for agent in MERGED if agent != "kimi"])
+@pytest.mark.parametrize("agent", [agent for agent in MERGED if agent not in TOML])
 @pytest.mark.parametrize(
     ("old", "place"),
     [
@@ -201,7 +202,7 @@ def test_a_broken_toml_file_is_refused_by_line_and_column(old):
 )
 def test_another_shape_is_refused(agent, old):
     """A file of that name that is something else."""
-    if agent == "kimi":
+    if agent in TOML:
         old = b"hooks = 3"
 
     with pytest.raises(NotEditable):

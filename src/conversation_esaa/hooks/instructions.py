@@ -28,6 +28,7 @@ FILES = {
     AgentId("copilot-cli"): "AGENTS.md",
     AgentId("droid"): "AGENTS.md",
     AgentId("kimi"): "AGENTS.md",
+    AgentId("kimi-code"): "AGENTS.md",
     AgentId("pi"): "AGENTS.md",
     AgentId("amp"): "AGENTS.md",
     AgentId("cline"): "AGENTS.md",

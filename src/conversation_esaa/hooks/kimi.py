@@ -5,28 +5,16 @@ What a hook prints does not reach the model, so nothing is injected.
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from conversation_esaa.hooks import command, toml_edit
-from conversation_esaa.hooks.surface import (
-    NOT_NEEDED,
-    USER,
-    Approval,
-    Event,
-    Found,
-    Kept,
-    Trust,
-    home_of,
-    text_of,
-    unforeseen,
-)
+from conversation_esaa.hooks.surface import NOT_NEEDED, USER, Approval, Event, home_of
+from conversation_esaa.hooks.toml_hooks import TomlHooks
 from conversation_esaa.ids import AgentId
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conversation_esaa.hooks.command import Program
+    from conversation_esaa.hooks.surface import Trust
     from conversation_esaa.machine import Machine
 
 NAME = AgentId("kimi")
@@ -34,7 +22,6 @@ DEFAULT_SCOPE = USER
 EVENTS = tuple(
     Event(name=name) for name in ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 )
-_HOOKS = re.compile(r"[ \t]*\[\[[ \t]*hooks[ \t]*\]\]")
 
 
 def home(machine: Machine) -> Path:
@@ -60,70 +47,4 @@ def trust(machine: Machine, root: Path) -> Trust | None:
     return None
 
 
-class _Form:
-    def put(self, old: bytes, program: Program, *, inject: bool) -> bytes:
-        """As `Form` has it."""
-        wanted = self.wanted(program, inject=inject)
-        if self.found(old) == wanted:
-            return old
-        mark, text = text_of(old)
-        before = toml_edit.parse(text)
-        text = toml_edit.append(toml_edit.cut(text, _is_ours), [_table(program, event) for event in EVENTS])
-        if _others(toml_edit.parse(text)) != _others(before) or self.found(text.encode()) != wanted:
-            raise unforeseen()
-        return (mark + text).encode()
-
-    def take(self, old: bytes, kept: Kept) -> bytes:  # noqa: ARG002 - tables leave nothing empty behind
-        """As `Form` has it."""
-        mark, text = text_of(old)
-        before = toml_edit.parse(text)
-        text = toml_edit.cut(text, _is_ours)
-        if _others(toml_edit.parse(text)) != _others(before) or self.found(text.encode()):
-            raise unforeseen()
-        return (mark + text).encode()
-
-    def kept(self, old: bytes) -> Kept:
-        """As `Form` has it."""
-        return Kept(existed=bool(old))
-
-    def found(self, content: bytes) -> list[Found]:
-        """As `Form` has it."""
-        tables = toml_edit.parse(text_of(content)[1]).get("hooks")
-        return [
-            Found(event=str(table.get("event")), entry=f"{table['command']} {table.get('timeout')}")
-            for table in (tables if isinstance(tables, list) else [])
-            if isinstance(table, dict) and command.is_ours(table.get("command"))
-        ]
-
-    def wanted(self, program: Program, *, inject: bool) -> list[Found]:  # noqa: ARG002
-        """As `Form` has it."""
-        return [
-            Found(event=event.name, entry=f"{_command(program, event)} {event.timeout_s}") for event in EVENTS
-        ]
-
-
-FORM = _Form()
-
-
-def _command(program: Program, event: Event) -> str:
-    shell = command.CMD if program.windows else command.SH
-    return command.command(program, shell, NAME, event.name)
-
-
-def _table(program: Program, event: Event) -> str:
-    line = toml_edit.quoted(_command(program, event))
-    return f'[[hooks]]\nevent = "{event.name}"\ncommand = {line}\ntimeout = {event.timeout_s}'
-
-
-def _is_ours(table: str) -> bool:
-    return bool(_HOOKS.match(table)) and command.is_ours(table)
-
-
-def _others(document: dict[str, Any]) -> dict[str, Any]:
-    hooks = document.get("hooks")
-    if not isinstance(hooks, list):
-        return document
-    rest = [
-        table for table in hooks if not (isinstance(table, dict) and command.is_ours(table.get("command")))
-    ]
-    return {key: value for key, value in {**document, "hooks": rest}.items() if key != "hooks" or rest}
+FORM = TomlHooks(agent=NAME, events=EVENTS)

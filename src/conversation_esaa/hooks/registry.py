@@ -29,6 +29,7 @@ MODULES = {
     AgentId("copilot-cli"): "conversation_esaa.hooks.copilot_cli",
     AgentId("droid"): "conversation_esaa.hooks.droid",
     AgentId("kimi"): "conversation_esaa.hooks.kimi",
+    AgentId("kimi-code"): "conversation_esaa.hooks.kimi_code",
     AgentId("pi"): "conversation_esaa.hooks.pi",
     AgentId("windsurf"): "conversation_esaa.hooks.windsurf",
 }
