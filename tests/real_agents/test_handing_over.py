@@ -85,16 +85,19 @@ def handed_over(stub: Stub, line: Line) -> list[str]:
 
 @pytest.mark.parametrize("name", HOOKED)
 def test_with_hooks_what_is_said_arrives_by_itself(agent, world, cesaa, name):
-    """In the project's own settings, of which there are some: a session, and its resume with a tool. When hooks are
-    taken out again, every file of the project is as it was, byte for byte.
+    """In settings that have something in them, the project's own where there are such: a session, and its resume
+    with a tool. When hooks are taken out again, those settings are as they were, byte for byte, and so is every
+    file of the project.
     """
     it = agent(name)
     path, content = it.settings
-    (world.project / path).parent.mkdir(parents=True)
-    (world.project / path).write_bytes(content.encode())
-    before = tree(world)
+    settings = (world.project if it.scope == "project" else world.home) / path
+    if not settings.exists():
+        settings.parent.mkdir(parents=True)
+        settings.write_bytes(content.encode())
+    before = settings.read_bytes(), tree(world)
     cesaa("init")
-    cesaa("enable-hooks", "--agent", name, "--scope", "project", "--inject")
+    cesaa("enable-hooks", "--agent", name, "--scope", it.scope, "--inject")
 
     it.say(SHADE)
     arrived(world, it.said(SHADE))
@@ -104,8 +107,8 @@ def test_with_hooks_what_is_said_arrives_by_itself(agent, world, cesaa, name):
     log = world.bytes_of_store()["activity.jsonl"]
     assert not [words for words in (REASONING, ASIDE, BEGINS) if words.encode() in log]
     cesaa("disable-hooks", "--agent", name)
-    after = {path: content for path, content in tree(world).items() if path not in it.leaves}
-    assert after == before
+    left = {path: content for path, content in tree(world).items() if path not in it.leaves}
+    assert (settings.read_bytes(), left) == before
     assert hook_log(world) == "no hook.log"
 
 

@@ -22,13 +22,15 @@ class Agent:
 
     A subclass tells what is the program's own: `configure`, `environ` and `words`.
 
-    settings   where the program looks for hooks of a project, and what somebody has in that file already
+    scope      whose settings are tried: those of a project where the program has such, else the user's
+    settings   the file in which it looks for hooks there, and what somebody has in it already
     leaves     files that the program itself puts into a project that has such settings
     injects    the program takes text of a hook into the context of its model, without a terminal too
     """
 
     name: ClassVar[str]
-    settings: ClassVar[tuple[str, str]] = ("", "")
+    scope: ClassVar[str] = "project"
+    settings: ClassVar[tuple[str, str]]
     leaves: ClassVar[frozenset[str]] = frozenset()
     injects: ClassVar[bool] = True
 

@@ -17,16 +17,24 @@ provider = "stub"
 model = "{model}"
 max_context_size = 262144
 capabilities = ["thinking", "tool_use"]
+
+[[hooks]]
+event = "Stop"
+command = "true"  # somebody's own
 """
 
 
 class KimiCode(Agent):
-    """`kimi -p`."""
+    """`kimi -p`. Its hooks are the user's; there are none of a project."""
 
     name = "kimi-code"
+    scope = "user"
+    settings = (".kimi-code/config.toml", CONFIG)
+    injects = False
 
     def configure(self) -> None:
-        self.write(".kimi-code/config.toml", CONFIG.format(url=self.stub.url, model=MODEL))
+        path, content = self.settings
+        self.write(path, content.format(url=self.stub.url, model=MODEL))
 
     def environ(self) -> dict[str, str]:
         return {"KIMI_CODE_NO_AUTO_UPDATE": "1"}
