@@ -77,7 +77,7 @@ def pin(agent: str) -> Pin:
 
 
 def cache() -> Path:
-    """Where programs are kept between runs: some 2.3 GB for all ten."""
+    """Where programs are kept between runs: some 2.6 GB for all ten."""
     if chosen := os.environ.get("CONVERSATION_ESAA_AGENT_CACHE"):
         return Path(chosen).absolute()
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
