@@ -35,7 +35,6 @@ FILES = {
     AgentId("crush"): "AGENTS.md",
     AgentId("goose"): "AGENTS.md",
     AgentId("kilo-code"): "AGENTS.md",
-    AgentId("windsurf"): "AGENTS.md",
 }
 
 BEGIN = "<!-- conversation-esaa: begin, kept by `conversation-esaa enable-hooks --instructions` -->"

@@ -31,7 +31,6 @@ MODULES = {
     AgentId("kimi"): "conversation_esaa.hooks.kimi",
     AgentId("kimi-code"): "conversation_esaa.hooks.kimi_code",
     AgentId("pi"): "conversation_esaa.hooks.pi",
-    AgentId("windsurf"): "conversation_esaa.hooks.windsurf",
 }
 
 
