@@ -11,7 +11,7 @@ import pytest
 
 from builders import cursor as build
 from builders.cursor import TEA, Chat, Editor, read, texts
-from conversation_esaa.agents import cursor, editor_windows, sqlite
+from conversation_esaa.agents import cursor, editors, sqlite
 from conversation_esaa.agents.listing import witnessed_by
 from conversation_esaa.agents.sqlite import Database, DatabaseUnreadable, database
 from conversation_esaa.projections.injected import begin_line, end_line
@@ -255,7 +255,7 @@ def test_a_folder_is_decoded_and_another_machine_s_stays_another_machine_s(edito
     """FC-G12."""
     editor.window("w-1", folder=uri)
 
-    assert [window.folders for window in editor_windows.windows(editor.user)] == [[folder]]
+    assert [window.folders for window in editors.windows(editor.user)] == [[folder]]
 
 
 def test_a_multi_root_workspace_has_all_its_folders(editor, tmp_path):
@@ -265,7 +265,7 @@ def test_a_multi_root_workspace_has_all_its_folders(editor, tmp_path):
     editor.window("w-1", workspace=file.as_uri())
     editor.window("w-2", workspace="file:///nowhere/%00.code-workspace")
 
-    windows = list(editor_windows.windows(editor.user))
+    windows = list(editors.windows(editor.user))
 
     assert [window.folders for window in windows] == [[str(tmp_path / "tea"), "/abs", "/u v"], []]
 
@@ -358,9 +358,9 @@ def test_a_damaged_row_gives_nothing_and_stops_nothing(editor, value):
 
 
 def test_the_directory_of_the_user_is_each_system_s_own(monkeypatch, tmp_path):
-    monkeypatch.setattr(editor_windows.sys, "platform", "darwin")
+    monkeypatch.setattr(editors, "PLATFORM", "darwin")
     assert cursor.home({}, tmp_path) == tmp_path / "Library/Application Support/Cursor/User"
-    monkeypatch.setattr(editor_windows.sys, "platform", "win32")
+    monkeypatch.setattr(editors, "PLATFORM", "win32")
     assert cursor.home({"APPDATA": str(tmp_path / "r")}, tmp_path) == tmp_path / "r/Cursor/User"
     assert cursor.home({"VSCODE_APPDATA": str(tmp_path / "v")}, tmp_path) == tmp_path / "v/Cursor/User"
 

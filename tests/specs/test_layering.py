@@ -139,7 +139,6 @@ def test_agents_do_not_import_each_other(module):
     """Two formats that look alike today drift apart tomorrow."""
     shared = {
         "agents",
-        "agents.editor_windows",
         "agents.editors",
         "agents.jsonl",
         "agents.listing",

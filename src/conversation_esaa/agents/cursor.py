@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conversation_esaa.agents.editor_windows import user_directory, windows
+from conversation_esaa.agents import editors
 from conversation_esaa.agents.listing import is_file
 from conversation_esaa.agents.places import Wanted, directory_of
 from conversation_esaa.agents.registry import ReaderState, SessionFile
@@ -58,7 +58,7 @@ class State(ReaderState, kw_only=True):
 
 def home(environ: Mapping[str, str], user_home: Path) -> Path:
     """The editor's directory of the user."""
-    return user_directory("Cursor", environ, user_home)
+    return editors.home(environ, user_home) / "Cursor" / "User"
 
 
 def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
@@ -308,7 +308,7 @@ def _placed(source: Database, home: Path, wanted: Wanted | None) -> dict[str, st
     if not source.columns("cursorDiskKV"):
         source.rows("SELECT 1 FROM ItemTable LIMIT 1")
         return {}
-    opened = [(window.storage, folder) for window in windows(home) for folder in window.folders]
+    opened = [(window.storage, folder) for window in editors.windows(home) for folder in window.folders]
     ours = [(storage, folder) for storage, folder in opened if wanted is None or wanted.holds(folder)]
     folders = {storage.name: folder for storage, folder in reversed(ours)}
     listed = _listed(source)

@@ -11,16 +11,17 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from conversation_esaa.agents import folders
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_directory
+from conversation_esaa.agents.places import directory_of
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.patterns import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 PLATFORM: str = sys.platform
 
@@ -34,6 +35,13 @@ _SERVERS = (
 )
 _HOMES = ((".config",), ("Library", "Application Support"), ("AppData", "Roaming"))
 _NO_JSON = lazy(r'(?s)("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])')  # what a settings file may have
+
+
+class Window(NamedTuple):
+    """What an editor keeps of one folder, or one multi-root workspace, that was opened."""
+
+    storage: Path  # its directory; the name is what other records call the workspace by
+    folders: list[str]
 
 
 def home(environ: Mapping[str, str], user_home: Path) -> Path:
@@ -63,22 +71,35 @@ def user_folders(home: Path) -> list[Path]:
     return [folder for folder in folders if is_directory(folder)]
 
 
-def folders_of_window(storage: Path) -> list[str]:
-    """The directories of the project that a folder in `workspaceStorage` belongs to, as paths.
+def windows(user: Path) -> list[Window]:
+    """Every folder or workspace that an editor had open, sorted by its storage. Raises nothing.
 
-    None for a remote window: its directories are on another machine, though the talk is here.
+    user   the editor's folder `User`.
+
+    A storage's name is a hash with a salt of the file system, so it is not computed; `workspace.json` says it.
+    Directories of another machine stay as they are stated.
+    """
+    storages = [Path(entry.path) for entry in folders.entries(user / "workspaceStorage")]
+    return [Window(storage, folders_of_window(storage, directory_of)) for storage in storages]
+
+
+def folders_of_window(storage: Path, place: Callable[[str], str] = folders.path_of) -> list[str]:
+    """The directories of the project that a folder in `workspaceStorage` belongs to.
+
+    place   what a path or URL names, "" for what is to be left out. As it stands: none of a remote window,
+            whose directories are on another machine, though the talk is here.
     """
     described = storage / "workspace.json"
     depends_on(described)
     match read_document(described):
         case {"folder": str(uri)}:
-            return [path for path in [folders.path_of(uri)] if path]
+            return [path for path in [place(uri)] if path]
         case {"workspace": str(uri)} | {"configuration": str(uri)}:
-            return _folders_in(Path(folders.path_of(uri))) if folders.path_of(uri) else []
+            return _folders_in(Path(place(uri)), place) if place(uri) else []
     return []
 
 
-def _folders_in(workspace: Path) -> list[str]:
+def _folders_in(workspace: Path, place: Callable[[str], str]) -> list[str]:
     """The folders of a project of several, relative to the file that names them."""
     import json
 
@@ -92,7 +113,7 @@ def _folders_in(workspace: Path) -> list[str]:
     for folder in named if isinstance(named, list) else []:
         match folder:
             case {"uri": str(uri)}:
-                found.append(folders.path_of(uri))
+                found.append(place(uri))
             case {"path": str(path)}:
                 found.append(without_surrogates(os.path.normpath(workspace.parent / path)))
     return [path for path in found if path]
