@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conversation_esaa.agents import editors, folders
+from conversation_esaa.agents import editors, places
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_person_is_known_where_the_place_is_the_usual_one(parts):
 )
 def test_a_directory_is_stated_as_a_url(uri, path):
     """FC-G12: one on another machine is no path of this one."""
-    assert folders.path_of(uri) == path
+    assert places.path_of(uri) == path
 
 
 def window(tmp_path: Path, **described: str) -> list[str]:
@@ -85,7 +85,7 @@ def test_a_broken_project_has_no_folder(tmp_path, content):
 
 
 def test_a_look_is_coarse_and_keeps_names_apart():
-    assert folders.related(["/w/App/x", "/w/app2", "C:\\W\\App"], ["/w/app", "c:/w"]) == [
+    assert places.related(["/w/App/x", "/w/app2", "C:\\W\\App"], ["/w/app", "c:/w"]) == [
         "/w/App/x",
         "C:\\W\\App",
     ]

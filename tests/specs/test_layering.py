@@ -146,7 +146,6 @@ def test_agents_do_not_import_each_other(module):
         "agents.registry",
         "agents.sqlite",
         "agents.storage",
-        "agents.folders",
         "agents.plugins",
         "agents.tree",
         "agents.opencode_store",  # one schema, two programs

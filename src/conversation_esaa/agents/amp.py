@@ -12,7 +12,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents import folders
+from conversation_esaa.agents import places
 from conversation_esaa.agents.listing import is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.storage import Kind
@@ -47,7 +47,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
     """Every thread, sorted by path: only the document itself tells its directory, and the gate judges."""
     del roots
     found: dict[str, SessionFile] = {}
-    for entry in folders.entries(home):
+    for entry in places.entries(home):
         path = home / entry.name
         if path.suffix == ".json" and path.name.startswith("T-") and is_file(path):
             file = SessionFile(path=path, session_id=path.stem, kind=Kind.DOCUMENT)
@@ -82,7 +82,7 @@ def _thread(record: dict[str, Any], messages: list[Any], state: State) -> Iterat
     match record:
         case {"env": {"initial": {"trees": [*trees]}}}:
             trees_here = [
-                folders.path_of(uri)
+                places.path_of(uri)
                 for tree in trees
                 if isinstance(tree, dict) and isinstance(uri := tree.get("uri"), str)
             ]

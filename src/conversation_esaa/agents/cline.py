@@ -13,7 +13,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conversation_esaa.agents import folders, sqlite
+from conversation_esaa.agents import places, sqlite
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
@@ -63,7 +63,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
     for a session that the index does not know, also its description.
     """
     found: dict[str, SessionFile] = {}
-    entries = folders.entries(home)
+    entries = places.entries(home)
     known = _indexed(home.parent / "db" / "sessions.db") if entries else {}
     for entry in entries:
         name = entry.name
@@ -72,7 +72,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
         if place is None:
             depends_on(described)
             place = _place(read_document(described))
-        foreign = place.directories and not folders.related(place.directories, roots)
+        foreign = place.directories and not places.related(place.directories, roots)
         if place.child or foreign or not is_file(messages):
             continue
         found.setdefault(

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents import folders
+from conversation_esaa.agents import places
 from conversation_esaa.agents.jsonl import Lines, read_document_bytes
 from conversation_esaa.agents.listing import depends_on, is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
@@ -46,12 +46,12 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
     """
     folder = home / "sessions"
     found: dict[str, SessionFile] = {}
-    entries = folders.entries(folder)
+    entries = places.entries(folder)
     known = _indexed(folder / _INDEX) if entries else {}
     for entry in entries:
         path = folder / entry.name
         cwd = known.get(path.stem, "")
-        foreign = cwd and not folders.related([cwd], roots)
+        foreign = cwd and not places.related([cwd], roots)
         if path.suffix == ".json" and path.name != _INDEX and not foreign and is_file(path):
             file = SessionFile(path=path, session_id=path.stem, cwd=cwd, kind=Kind.DOCUMENT)
             found.setdefault(os.path.realpath(path), file)
@@ -75,7 +75,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
         match record:
             case {"history": [*history]}:
                 if isinstance(place := record.get("workspaceDirectory"), str):
-                    state.cwd = folders.path_of(place) or state.cwd
+                    state.cwd = places.path_of(place) or state.cwd
                 for position, item in enumerate(history):
                     yield from _said(item, state, last=position == len(history) - 1)
             case _:
@@ -140,5 +140,5 @@ def _indexed(path: Path) -> dict[str, str]:
     for session in read_document_bytes(content, Lines()):
         match session:
             case {"sessionId": str(name), "workspaceDirectory": str(place)}:
-                known[name] = folders.path_of(place)
+                known[name] = places.path_of(place)
     return known

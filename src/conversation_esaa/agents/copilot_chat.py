@@ -12,7 +12,7 @@ import os
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents import editors, folders
+from conversation_esaa.agents import editors, places
 from conversation_esaa.agents.listing import is_directory, is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.storage import Kind
@@ -82,7 +82,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
     """
     found: dict[str, SessionFile] = {}
     for window in _windows(home):
-        asked_for = folders.related(editors.folders_of_window(window), roots)
+        asked_for = places.related(editors.folders_of_window(window), roots)
         for path in _chats(window / "chatSessions") if asked_for else []:
             file = SessionFile(path=path, session_id=path.stem, cwd=asked_for[0], kind=_KINDS[path.suffix])
             found.setdefault(os.path.realpath(path), file)
@@ -252,13 +252,13 @@ def _windows(home: Path) -> list[Path]:
     return [
         folder / "workspaceStorage" / entry.name
         for folder in editors.user_folders(home)
-        for entry in folders.entries(folder / "workspaceStorage")
-        if folders.is_folder(entry)
+        for entry in places.entries(folder / "workspaceStorage")
+        if places.is_folder(entry)
     ]
 
 
 def _chats(folder: Path) -> list[Path]:
-    paths = [folder / entry.name for entry in folders.entries(folder)]
+    paths = [folder / entry.name for entry in places.entries(folder)]
     return [path for path in paths if path.suffix in _KINDS and is_file(path)]
 
 
