@@ -104,9 +104,7 @@ def status(machine: Machine) -> WatcherStatus:
         for each in workspaces
         if each.state == "gone"
     ]
-    if not running:
-        if workspaces:
-            notes.append("no watcher runs: `conversation-esaa watch --install` has one started at each login")
+    if not running:  # which is nothing wrong: hooks do without, and commands look by themselves
         return WatcherStatus(running=False, workspaces=workspaces, notes=notes)
     if told.version != __version__:
         notes.append(

@@ -64,10 +64,13 @@ def told(found: Diagnosis, watcher: WatcherStatus) -> str:
     absent = [each for each in found.agents if not (each.found or each.hooks)]
     if absent:
         lines.append(f"  not found    {many(len(absent), 'other')}: `conversation-esaa agents`")
-    for title, listed in (("problems", found.problems), ("deserves a look", found.notes)):
-        if listed:
-            lines += ["", title, *(line for each in listed for line in _problem(each))]
-    lines += [f"  the watcher: {plain(each)}" for each in (*watcher.warnings, *watcher.notes)]
+    more = [f"  the watcher: {plain(each)}" for each in (*watcher.warnings, *watcher.notes)]
+    for title, listed, others in (
+        ("problems", found.problems, []),
+        ("deserves a look", found.notes, more),
+    ):
+        if listed or others:
+            lines += ["", title, *(line for each in listed for line in _problem(each)), *others]
     if not found.problems:
         lines += ["", "no problem found"]
     return "\n".join(lines)

@@ -134,6 +134,8 @@ def _status(call: Call) -> None:
     now = status(call.machine)
     call.out.data("watch", now)
     first, *more = told(now)
+    if not now.running:
+        more.append("`conversation-esaa watch --install` has one started at each login")
     call.out.text("\n".join([f"the watcher {first}", *more]))
 
 
