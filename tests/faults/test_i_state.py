@@ -267,3 +267,36 @@ def test_a_lock_is_needed_for_writing_alone(world: World):
         ran = [world.run(*words) for words in (["context"], ["handoff"], ["status"], ["show", "last"])]
 
     assert [one.code for one in ran] == [0, 0, 0, 0], [one.err for one in ran]
+
+
+@pytest.mark.parametrize("content", [b"*.log", b"*.log\n", None])
+def test_fc_i09_nothing_of_ours_shows_in_git_and_its_ignore_file_is_left_alone(world: World, content):
+    """FC-I09: the store ignores itself; a `.gitignore` without a final newline, or that is read-only, is not needed."""
+    git = ["git", "-C", str(world.project)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    ignore = world.project / ".gitignore"
+    if content is not None:
+        ignore.write_bytes(content)
+        ignore.chmod(0o444)
+    world.claude().user("Which port?").assistant("8080.")
+    before = subprocess.run([*git, "status", "--porcelain"], check=True, capture_output=True).stdout
+
+    for words in (
+        ["up"],
+        ["decide", "Use 8080"],
+        ["enable-hooks", "--agent", "codex"],
+        ["doctor", "--no-proof"],
+    ):
+        world.run(*words)
+
+    after = subprocess.run(
+        [*git, "status", "--porcelain", "--untracked-files=all"], check=True, capture_output=True
+    )
+    assert after.stdout == before
+    assert content is None or ignore.read_bytes() == content
+    assert (
+        subprocess.run(
+            [*git, "check-ignore", "-q", ".conversation-esaa/activity.jsonl"], check=False
+        ).returncode
+        == 0
+    )
