@@ -67,3 +67,8 @@ def _check(value: Any, where: str) -> None:
                 _check(item, f"{where}.{key}")
         case _:
             raise NotCanonical(f"{where}: a {type(value).__name__}")
+
+
+def storable(value: object) -> str:
+    """A string that can be stored as UTF-8; "" for anything else."""
+    return without_surrogates(value) if isinstance(value, str) else ""

@@ -334,3 +334,24 @@ def test_equal_message_ids_of_two_sessions_are_two_turns():
     [first], [second] = (turns(read(Session(name).typed("Name a herb.").records)) for name in ("s-a", "s-b"))
 
     assert turn_event_id(first) != turn_event_id(second)
+
+
+@pytest.mark.parametrize(
+    ("settings", "days", "by_default"),
+    [
+        ("", 30, True),
+        ("{}", 30, True),
+        ('{"general": 3}', 30, True),
+        ('{"general": {"sessionRetention": {"maxAge": "7d"}}}', 7, False),
+        ('{"general": {"sessionRetention": {"maxAge": "36h"}}}', 1, False),
+        ('{"general": {"sessionRetention": {"maxAge": "2w"}}}', 14, False),
+        ('{"general": {"sessionRetention": {"maxAge": "soon"}}}', 30, True),
+        ('{"general": {"sessionRetention": {"enabled": false}}}', None, None),
+    ],
+)
+def test_fc_l01_how_long_it_keeps_sessions(tmp_path: Path, settings, days, by_default):
+    (tmp_path / "settings.json").write_text(settings)
+
+    found = gemini_cli.retention(tmp_path)
+
+    assert (found and (found.days, found.by_default)) == (None if days is None else (days, by_default))

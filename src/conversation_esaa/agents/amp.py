@@ -12,11 +12,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents import places
+from conversation_esaa.agents import listing, places
 from conversation_esaa.agents.listing import is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.storage import Kind
-from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
+from conversation_esaa.canonical import MAX_INTEGER, storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import from_epoch_ms, parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
@@ -47,7 +47,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
     """Every thread, sorted by path: only the document itself tells its directory, and the gate judges."""
     del roots
     found: dict[str, SessionFile] = {}
-    for entry in places.entries(home):
+    for entry in listing.entries(home):
         path = home / entry.name
         if path.suffix == ".json" and path.name.startswith("T-") and is_file(path):
             file = SessionFile(path=path, session_id=path.stem, kind=Kind.DOCUMENT)
@@ -76,7 +76,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
 
 
 def _thread(record: dict[str, Any], messages: list[Any], state: State) -> Iterator[Turn | SessionMark]:
-    state.session_id = _string(record.get("id")) or state.session_id
+    state.session_id = storable(record.get("id")) or state.session_id
     began = from_epoch_ms(record.get("created"))
     state.said_at = began or state.said_at
     match record:
@@ -93,7 +93,7 @@ def _thread(record: dict[str, Any], messages: list[Any], state: State) -> Iterat
                 yield from _said(Actor.USER, blocks, message, began, state)
             case {"role": "assistant", "content": [*blocks]}:
                 if isinstance(usage := message.get("usage"), dict):
-                    state.model = _string(usage.get("model")) or state.model
+                    state.model = storable(usage.get("model")) or state.model
                 done = message.get("state")
                 if not (isinstance(done, dict) and done.get("type") == "streaming"):
                     yield from _said(Actor.ASSISTANT, blocks, message, began, state)
@@ -166,8 +166,3 @@ def _native_ref(message: dict[str, Any], count: int, state: State) -> str:
         return ""
     sent = f"@{state.sent_at}" if state.sent_at else ""
     return f"{state.session_id}/{number}/{message['role']}{sent}" + (f"#{count}" if count > 1 else "")
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""

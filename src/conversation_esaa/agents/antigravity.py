@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import msgspec
 
 from conversation_esaa.agents.jsonl import Lines, decode_line, read_document, read_records
-from conversation_esaa.agents.listing import depends_on, is_file, listed
+from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
 from conversation_esaa.ids import AgentId
@@ -349,7 +349,7 @@ def _comparable(path: str) -> str:
 def _folders(parent: Path) -> list[Path]:
     """The directories in `parent`, sorted; empty when it is none, or went meanwhile."""
     try:
-        return sorted(parent / entry.name for entry in listed(parent) if _is_folder(entry))
+        return sorted(parent / entry.name for entry in listed(parent) if is_folder(entry))
     except OSError:
         return []
 
@@ -358,10 +358,3 @@ def _files(parent: Path, pattern: str) -> list[Path]:
     """What is in `parent` under such a name, sorted."""
     depends_on(parent)
     return sorted(parent.glob(pattern))
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False

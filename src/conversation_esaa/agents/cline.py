@@ -13,12 +13,12 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conversation_esaa.agents import places, sqlite
+from conversation_esaa.agents import listing, places, sqlite
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.storage import Kind
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import from_epoch_ms, parse_utc
@@ -63,7 +63,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
     for a session that the index does not know, also its description.
     """
     found: dict[str, SessionFile] = {}
-    entries = places.entries(home)
+    entries = listing.entries(home)
     known = _indexed(home.parent / "db" / "sessions.db") if entries else {}
     for entry in entries:
         name = entry.name
@@ -96,8 +96,8 @@ def open_session(file: SessionFile) -> State:
     return State(
         session_id=without_surrogates(file.session_id),
         cwd=place.directories[0] if place.directories else without_surrogates(file.cwd),
-        git_branch=_string(git.get("branch")) if isinstance(git, dict) else "",
-        model=_string(described.get("model")),
+        git_branch=storable(git.get("branch")) if isinstance(git, dict) else "",
+        model=storable(described.get("model")),
         sidechain=place.child,
         began_at=parse_utc(described.get("started_at")),
         ended=bool(described.get("ended_at")),
@@ -122,7 +122,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
 
 def _conversation(messages: list[Any], record: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
     origin = record.get("origin")
-    state.agent_version = _string(origin.get("version")) if isinstance(origin, dict) else ""
+    state.agent_version = storable(origin.get("version")) if isinstance(origin, dict) else ""
     for position, message in enumerate(messages):
         match message:
             case {"role": "user", "content": [*blocks]}:
@@ -138,7 +138,7 @@ def _conversation(messages: list[Any], record: dict[str, Any], state: State) -> 
                 if last and not state.ended and not isinstance(message.get("metrics"), dict):
                     continue  # it may still grow
                 if isinstance(info := message.get("modelInfo"), dict):
-                    state.model = _string(info.get("id")) or state.model
+                    state.model = storable(info.get("id")) or state.model
                 for ref, text in _texts(blocks, message, state):
                     yield from _said(Actor.ASSISTANT, text, ref, message, state)
             case _:
@@ -147,7 +147,7 @@ def _conversation(messages: list[Any], record: dict[str, Any], state: State) -> 
 
 def _texts(blocks: list[Any], message: dict[str, Any], state: State) -> Iterator[tuple[str, str]]:
     """The blocks of text of a message, each with its native ref."""
-    name, count = _string(message.get("id")), 0
+    name, count = storable(message.get("id")), 0
     for block in blocks:
         match block:
             case {"type": "text", "text": str(text)}:
@@ -189,7 +189,7 @@ def _said(
         actor=actor,
         text=text,
         source_ref=ref,
-        message_ref=_string(message.get("id")),
+        message_ref=storable(message.get("id")),
         said_at=said_at,
         cwd=state.cwd,
         git_branch=state.git_branch,
@@ -200,7 +200,7 @@ def _said(
 
 def _place(described: Mapping[str, Any]) -> _Place:
     """What a session's description, or its row in the index, says of it."""
-    stated = (_string(described.get(key)) for key in ("cwd", "workspace_root"))
+    stated = (storable(described.get(key)) for key in ("cwd", "workspace_root"))
     child = bool(described.get("parent_session_id") or described.get("is_subagent"))
     return _Place([path for path in stated if path], child=child)
 
@@ -215,8 +215,3 @@ def _indexed(path: Path) -> dict[str, _Place]:
         except OSError:  # none, locked, or of another version: the descriptions know as much
             return {}
     return {str(row[0]): _place(dict(zip(keys, row[1:], strict=True))) for row in rows}
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""

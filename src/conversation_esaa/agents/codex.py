@@ -21,7 +21,7 @@ import msgspec
 
 from conversation_esaa.agents.listing import listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
@@ -225,8 +225,8 @@ def _read_payload(
     elif kind == "response_item":
         yield from _item(payload, record, state)
     elif kind == "turn_context":
-        state.cwd = _string(payload.get("cwd")) or state.cwd
-        state.model = _string(payload.get("model")) or state.model
+        state.cwd = storable(payload.get("cwd")) or state.cwd
+        state.model = storable(payload.get("model")) or state.model
     elif kind == "compacted":
         # What was said by the model until here, and had no event, was the summary.
         state.held = [held for held in state.held if held[0] == Actor.USER]
@@ -255,7 +255,7 @@ def _event(payload: dict[str, Any], record: dict[str, Any], state: State) -> Ite
         elif kind in ("UserMessage", "AgentMessage"):
             _stay_with_events(state)
             text = _joined(item.get("content"), ("text", "Text"))
-            ref = _string(item.get("id"))
+            ref = storable(item.get("id"))
             yield from _shown(_ACTORS[kind], text, record, state, log="paginated", ref=ref)
         elif kind == "ContextCompaction":
             yield from _compaction(kind, record, state)
@@ -266,7 +266,7 @@ def _event(payload: dict[str, Any], record: dict[str, Any], state: State) -> Ite
     elif kind == "thread_settings_applied":
         settings = payload.get("thread_settings")
         if isinstance(settings, dict):
-            state.model = _string(settings.get("model")) or state.model
+            state.model = storable(settings.get("model")) or state.model
     elif kind not in _INVISIBLE_EVENTS:
         state.met_unknown(f"event_msg/{kind}")
 
@@ -307,7 +307,7 @@ def _item(payload: dict[str, Any], record: dict[str, Any], state: State) -> Iter
         if len(state.held) >= _HELD:
             del state.held[0]
             state.met_unknown("response_item that no event and no answer followed")
-        state.held.append((str(actor), without_surrogates(text), _string(record.get("timestamp"))))
+        state.held.append((str(actor), without_surrogates(text), storable(record.get("timestamp"))))
         return
     held, state.held = state.held, []
     for held_actor, held_text, at in held:
@@ -408,7 +408,7 @@ def _take_header(record: dict[str, Any], state: State) -> None:
     payload = record.get("payload")
     if not isinstance(payload, dict):
         return
-    thread = _string(payload.get("id")) or _string(payload.get("session_id"))
+    thread = storable(payload.get("id")) or storable(payload.get("session_id"))
     if state.header and thread != state.session_id:
         if not state.sidechain and thread and len(state.copied) < _COPIED_HEADERS:
             state.copied[thread] = state.source_index
@@ -419,13 +419,13 @@ def _take_header(record: dict[str, Any], state: State) -> None:
         state.header = True
         state.session_id = thread or state.session_id
         state.began_at = parse_utc(payload.get("timestamp")) or parse_utc(record.get("timestamp"))
-        state.forked_from = _string(payload.get("forked_from_id"))
+        state.forked_from = storable(payload.get("forked_from_id"))
         state.sidechain = _is_internal(payload)
-    state.cwd = _string(payload.get("cwd")) or state.cwd
-    state.agent_version = _string(payload.get("cli_version")) or state.agent_version
+    state.cwd = storable(payload.get("cwd")) or state.cwd
+    state.agent_version = storable(payload.get("cli_version")) or state.agent_version
     if isinstance(git := payload.get("git"), dict):
-        state.git_branch = _string(git.get("branch"))
-        state.git_commit = _string(git.get("commit_hash"))
+        state.git_branch = storable(git.get("branch"))
+        state.git_commit = storable(git.get("commit_hash"))
 
 
 def _is_internal(header: dict[str, Any]) -> bool:
@@ -433,7 +433,7 @@ def _is_internal(header: dict[str, Any]) -> bool:
     source = header.get("source")
     names = list(source) if isinstance(source, dict) else [source]
     names.append(header.get("thread_source"))
-    return bool(_string(header.get("parent_thread_id"))) or any(
+    return bool(storable(header.get("parent_thread_id"))) or any(
         isinstance(name, str) and name in _INTERNAL for name in names
     )
 
@@ -520,11 +520,6 @@ def _copy_key(thread: str, ordinal: int, digest: str) -> str:
     """The same record of the same thread, in whichever file and mode: a fork's copy, a migrated rollout."""
     words = f"{thread}\0{ordinal}\0{digest}".encode("utf-8", "surrogatepass")
     return f"codex/1:{hashlib.sha256(words).hexdigest()[:24]}"
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""
 
 
 def _is_rollout(path: Path) -> bool:

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents import places
+from conversation_esaa.agents import listing, places
 from conversation_esaa.agents.jsonl import Lines, read_document_bytes
 from conversation_esaa.agents.listing import depends_on, is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
@@ -46,7 +46,7 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
     """
     folder = home / "sessions"
     found: dict[str, SessionFile] = {}
-    entries = places.entries(folder)
+    entries = listing.entries(folder)
     known = _indexed(folder / _INDEX) if entries else {}
     for entry in entries:
         path = folder / entry.name

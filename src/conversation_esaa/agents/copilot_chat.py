@@ -12,11 +12,11 @@ import os
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents import editors, places
+from conversation_esaa.agents import editors, listing, places
 from conversation_esaa.agents.listing import is_directory, is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.storage import Kind
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import from_epoch_ms
@@ -120,7 +120,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
     for record in records:
         match record:
             case {"requests": [*requests]}:
-                state.session_id = _string(record.get("sessionId")) or state.session_id
+                state.session_id = storable(record.get("sessionId")) or state.session_id
                 began = from_epoch_ms(record.get("creationDate"))
                 for request in requests:
                     if type(request) is dict:
@@ -134,7 +134,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
 def _exchange(request: dict[str, Any], began: str, state: State) -> Iterator[Turn | SessionMark]:
     if request.get("isHidden") is True or request.get("isSystemInitiated") is True:
         return
-    state.model = _string(request.get("modelId")) or state.model
+    state.model = storable(request.get("modelId")) or state.model
     at, message = request.get("timestamp"), request.get("message")
     text = message.get("text") if isinstance(message, dict) else message
     if isinstance(text, str) and not isinstance(
@@ -227,7 +227,7 @@ def _said(
             cwd=state.cwd,
             model=state.model,
         )
-    name = _string(request.get("requestId"))
+    name = storable(request.get("requestId"))
     if name and not name.startswith("request_"):  # older ids are counted in their session
         name = f"{state.session_id}/{name}"
     ordinal = state.source_index
@@ -240,7 +240,7 @@ def _said(
         actor=actor,
         text=text,
         source_ref=f"{name}/{actor}" if name else "",
-        message_ref=_string(request.get("responseId")) if actor is Actor.ASSISTANT else "",
+        message_ref=storable(request.get("responseId")) if actor is Actor.ASSISTANT else "",
         said_at=said_at,
         cwd=state.cwd,
         model=state.model,
@@ -252,16 +252,11 @@ def _windows(home: Path) -> list[Path]:
     return [
         folder / "workspaceStorage" / entry.name
         for folder in editors.user_folders(home)
-        for entry in places.entries(folder / "workspaceStorage")
-        if places.is_folder(entry)
+        for entry in listing.entries(folder / "workspaceStorage")
+        if listing.is_folder(entry)
     ]
 
 
 def _chats(folder: Path) -> list[Path]:
-    paths = [folder / entry.name for entry in places.entries(folder)]
+    paths = [folder / entry.name for entry in listing.entries(folder)]
     return [path for path in paths if path.suffix in _KINDS and is_file(path)]
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""

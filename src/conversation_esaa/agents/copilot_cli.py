@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conversation_esaa.agents.listing import depends_on, is_file, listed
+from conversation_esaa.agents.listing import depends_on, entries, is_file, is_folder
 from conversation_esaa.agents.registry import ReaderState, SessionFile
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
@@ -85,10 +85,10 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:  #
     """
     found: list[SessionFile] = []
     seen: set[str] = set()
-    for entry in _entries(home / "session-state"):
+    for entry in entries(home / "session-state"):
         path = Path(entry.path)
         real = os.path.realpath(path)  # a link may have any name
-        events = path / "events.jsonl" if _is_folder(entry) else path
+        events = path / "events.jsonl" if is_folder(entry) else path
         if real in seen or events.suffix != ".jsonl" or not is_file(events):
             continue
         seen.add(real)
@@ -153,7 +153,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
             case "session.context_changed":
                 _take_place(data, state)
             case "session.model_change":
-                state.model = _string(data.get("newModel")) or state.model
+                state.model = storable(data.get("newModel")) or state.model
             case "session.compaction_complete":
                 yield from _compaction(data, event, state)
             case str() if kind in KNOWN_INVISIBLE:
@@ -165,20 +165,20 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
 def _take_header(data: dict[str, Any], event: dict[str, Any], state: State) -> None:
     if event.get("type") == "session.start" and not state.header:
         state.header = True
-        state.session_id = _string(data.get("sessionId")) or state.session_id
+        state.session_id = storable(data.get("sessionId")) or state.session_id
         state.began_at = parse_utc(data.get("startTime")) or parse_utc(event.get("timestamp"))
-    state.agent_version = _string(data.get("copilotVersion")) or state.agent_version
-    state.model = _string(data.get("selectedModel")) or state.model
+    state.agent_version = storable(data.get("copilotVersion")) or state.agent_version
+    state.model = storable(data.get("selectedModel")) or state.model
     if isinstance(context := data.get("context"), dict):
         _take_place(context, state)
 
 
 def _take_place(context: dict[str, Any], state: State) -> None:
     """Where the session is from here on."""
-    if cwd := _string(context.get("cwd")):
+    if cwd := storable(context.get("cwd")):
         state.cwd = cwd
-        state.git_branch = _string(context.get("branch"))
-        state.git_commit = _string(context.get("headCommit"))
+        state.git_branch = storable(context.get("branch"))
+        state.git_commit = storable(context.get("headCommit"))
 
 
 def _prompt(data: dict[str, Any], event: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
@@ -187,7 +187,7 @@ def _prompt(data: dict[str, Any], event: dict[str, Any], state: State) -> Iterat
     if data.get("isAutopilotContinuation"):
         return
     if source is not None and source != "user":
-        kind = _string(source).partition("-")[0]
+        kind = storable(source).partition("-")[0]
         if kind not in _NOBODYS:
             state.met_unknown(f"user.message of source {kind}")
         return
@@ -197,7 +197,7 @@ def _prompt(data: dict[str, Any], event: dict[str, Any], state: State) -> Iterat
 def _answer(data: dict[str, Any], event: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
     if data.get("parentToolCallId"):
         return
-    state.model = _string(data.get("model")) or state.model
+    state.model = storable(data.get("model")) or state.model
     yield from _said(Actor.ASSISTANT, data, event, state)
 
 
@@ -221,7 +221,7 @@ def _said(
         actor=actor,
         text=text,
         source_ref=_native_ref(event, state),
-        message_ref=_string(data.get("messageId")),
+        message_ref=storable(data.get("messageId")),
         said_at=said_at,
         cwd=state.cwd,
         git_branch=state.git_branch,
@@ -255,25 +255,5 @@ def _mark(state: State, kind: MarkKind, *, said_at: str, source_ref: str = "") -
 
 def _native_ref(event: dict[str, Any], state: State) -> str:
     """The event's id: a UUID, so a copy in another file is the same event."""
-    ref = _string(event.get("id"))
+    ref = storable(event.get("id"))
     return ref if not ref or _UUID.fullmatch(ref) else f"{state.session_id}/{ref}"
-
-
-def _entries(parent: Path) -> list[os.DirEntry[str]]:
-    """What is in `parent`, links last; empty when it is no directory, or went meanwhile."""
-    try:
-        return sorted(listed(parent), key=lambda entry: (entry.is_symlink(), entry.name))
-    except OSError:
-        return []
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents.jsonl import read_document
-from conversation_esaa.agents.listing import depends_on, is_file, listed
+from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
 from conversation_esaa.agents.places import Wanted, directory_of
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.sqlite import DatabaseUnreadable, database, json_object, keys_of
@@ -26,7 +26,6 @@ from conversation_esaa.timestamps import from_epoch_ms
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from conversation_esaa.agents.sqlite import Database
@@ -327,17 +326,10 @@ def _revision(store: Path) -> str:
 def _folders(parent: Path) -> list[Path]:
     """The directories in `parent`, sorted; empty when it is none, or went meanwhile."""
     try:
-        return sorted(Path(entry.path) for entry in listed(parent) if _is_folder(entry))
+        return sorted(Path(entry.path) for entry in listed(parent) if is_folder(entry))
     except OSError:
         return []
 
 
 def _chats(folder: Path) -> list[Path]:
     return [chat for chat in _folders(folder) if is_file(chat / "store.db")]
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False

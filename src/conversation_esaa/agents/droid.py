@@ -8,16 +8,15 @@ Format and how we know it: docs/reference/agents/droid.md.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents.listing import listed
+from conversation_esaa.agents.listing import entries, is_folder, logs
+from conversation_esaa.agents.places import letters
 from conversation_esaa.agents.registry import ReaderState, SessionFile
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
@@ -56,13 +55,13 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 
     Costs a listing of the sessions' folder and of each folder in it that may be a root's.
     """
-    wanted = [_letters(root) for root in roots]
+    wanted = [letters(root) for root in roots]
     base = home / "sessions"
     seen: set[str] = set()
-    found = _logs(base, seen)
+    found = logs(base, seen)
     for folder in _folders(base):
-        if any(_letters(folder.name).startswith(root) for root in wanted):
-            found += _logs(folder, seen)
+        if any(letters(folder.name).startswith(root) for root in wanted):
+            found += logs(folder, seen)
     for path in sorted(found, key=str):
         yield SessionFile(path=path, session_id=path.stem)
 
@@ -101,17 +100,17 @@ def _take_header(line: dict[str, Any], state: State) -> None:
     if state.header:
         return
     state.header = True
-    state.session_id = _string(line.get("id")) or state.session_id
-    state.cwd = _string(line.get("cwd")) or state.cwd
-    state.forked_from = _string(line.get("parent"))
-    state.copied_to = _string(line.get("forkedAtMessageId"))
+    state.session_id = storable(line.get("id")) or state.session_id
+    state.cwd = storable(line.get("cwd")) or state.cwd
+    state.forked_from = storable(line.get("parent"))
+    state.copied_to = storable(line.get("forkedAtMessageId"))
     state.sidechain = bool(line.get("callingSessionId")) or line.get("decompSessionType") == "worker"
 
 
 def _message(line: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
     message = line.get("message")
     message = message if type(message) is dict else {}
-    ref = _string(line.get("id"))
+    ref = storable(line.get("id"))
     if ref and ref == state.copied_to:
         state.copied_to = ""
     role = message.get("role")
@@ -120,7 +119,7 @@ def _message(line: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]
             typed = "\n".join(filter(None, map(_without_reminders, _texts(message.get("content")))))
             yield from _said(Actor.USER, [typed], line, state)
     elif role == "assistant":
-        state.model = _string(message.get("modelId")) or state.model
+        state.model = storable(message.get("modelId")) or state.model
         if _was_shown(message, state):
             yield from _said(Actor.ASSISTANT, _texts(message.get("content")), line, state)
     elif not isinstance(role, str) or role not in _INVISIBLE_ROLES:
@@ -132,7 +131,7 @@ def _was_shown(message: dict[str, Any], state: State) -> bool:
     visibility = message.get("visibility")
     if visibility is not None and visibility != "both":
         if visibility not in _HIDDEN:
-            state.met_unknown(f"message with visibility {_string(visibility)}")
+            state.met_unknown(f"message with visibility {storable(visibility)}")
         return False
     return not (
         message.get("hookEventName")
@@ -228,52 +227,9 @@ def _mark(
 
 def _native_ref(line: dict[str, Any], state: State) -> str:
     """The message's id: a UUID, which a fork's copy keeps."""
-    ref = _string(line.get("id"))
+    ref = storable(line.get("id"))
     return ref if not ref or _UUID.fullmatch(ref) else f"{state.session_id}/{ref}"
 
 
-def _letters(path: str) -> str:
-    """Letters and digits alone: a folder's name keeps them in their order, and the rest may have changed.
-
-    Coarse, for a gate judges each turn later by the directory that the header states.
-    """
-    folded = unicodedata.normalize("NFC", path).casefold()
-    return "".join(letter for letter in folded if letter.isascii() and letter.isalnum())
-
-
-def _logs(folder: Path, seen: set[str]) -> list[Path]:
-    """The JSONL files in `folder`, each real one once; empty when it is none, or went meanwhile."""
-    real = os.path.realpath(folder)
-    found = []
-    for entry in _entries(folder):
-        if not entry.name.endswith(".jsonl") or _is_folder(entry):
-            continue
-        name = os.path.realpath(entry.path) if entry.is_symlink() else f"{real}{os.sep}{entry.name}"
-        if name not in seen:
-            seen.add(name)
-            found.append(folder / entry.name)
-    return found
-
-
 def _folders(parent: Path) -> list[Path]:
-    return [parent / entry.name for entry in _entries(parent) if _is_folder(entry)]
-
-
-def _entries(parent: Path) -> list[os.DirEntry[str]]:
-    """What is in `parent`, links last; empty when it is no directory, or went meanwhile."""
-    try:
-        return sorted(listed(parent), key=lambda entry: (entry.is_symlink(), entry.name))
-    except OSError:
-        return []
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""
+    return [parent / entry.name for entry in entries(parent) if is_folder(entry)]

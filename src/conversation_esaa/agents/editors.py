@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from conversation_esaa.agents import places
+from conversation_esaa.agents import listing, places
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_directory
 from conversation_esaa.agents.places import directory_of
@@ -79,7 +79,7 @@ def windows(user: Path) -> list[Window]:
     A storage's name is a hash with a salt of the file system, so it is not computed; `workspace.json` says it.
     Directories of another machine stay as they are stated.
     """
-    storages = [Path(entry.path) for entry in places.entries(user / "workspaceStorage")]
+    storages = [Path(entry.path) for entry in listing.entries(user / "workspaceStorage")]
     return [Window(storage, folders_of_window(storage, directory_of)) for storage in storages]
 
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
-from conversation_esaa.agents.listing import depends_on, listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.listing import depends_on, paths
+from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile
 from conversation_esaa.agents.storage import Kind
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
@@ -36,6 +36,8 @@ TITLE = "Gemini CLI"
 KNOWN_INVISIBLE = frozenset({"error", "info", "warning"})
 
 _KINDS = {".json": Kind.DOCUMENT, ".jsonl": Kind.JSONL}
+_AGE, _HOURS = lazy(r"([0-9]{1,6})([hdwm])"), {"h": 1, "d": 24, "w": 168, "m": 720}
+DEFAULT_RETENTION_DAYS = 30
 _HASH = lazy(r"[0-9a-f]{64}")
 _HOOK_CONTEXT = lazy(r"(?s)\s*<hook_context>.*?</hook_context>\s*")
 _SESSION_CONTEXT, _SNAPSHOT = "<session_context>", "<state_snapshot>"
@@ -76,7 +78,7 @@ def unlisted(home: Path) -> dict[str, int]:
     known = _Projects(home, ())
     unknown = strange = 0
     for folder in _folders(home / "tmp"):
-        chats = _entries(folder / "chats")
+        chats = paths(folder / "chats")
         sessions = [path for path in chats if path.name.startswith("session-")]
         strange += sum(path.suffix not in _KINDS for path in sessions)
         if not known.directory(folder) and not _HASH.fullmatch(folder.name):
@@ -90,7 +92,28 @@ def unlisted(home: Path) -> dict[str, int]:
 
 def open_session(file: SessionFile) -> State:
     """The folder has told the directory; all else is in the header."""
-    return State(session_id=_string(file.session_id), cwd=_string(file.cwd))
+    return State(session_id=storable(file.session_id), cwd=storable(file.cwd))
+
+
+def retention(home: Path) -> Retention | None:
+    """`general.sessionRetention` of the user's settings: 30 days where nothing is set; None where it is off.
+
+    At its start, Gemini CLI deletes sessions that are older. A number of sessions, which may be set as well, is not told.
+    """
+    file = home / "settings.json"
+    said: Any = read_document(file).get("general")
+    set_to: Any = said.get("sessionRetention") if isinstance(said, dict) else None
+    set_to = set_to if isinstance(set_to, dict) else {}
+    if set_to.get("enabled") is False:
+        return None
+    age = _AGE.fullmatch(set_to["maxAge"]) if isinstance(set_to.get("maxAge"), str) else None
+    hours = int(age[1]) * _HOURS[age[2]] if age else DEFAULT_RETENTION_DAYS * 24
+    return Retention(
+        days=hours // 24,
+        setting="general.sessionRetention.maxAge",
+        file=str(file),
+        by_default=age is None,
+    )
 
 
 def resume_command(session_id: str) -> str:
@@ -120,7 +143,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
 
 
 def _header(record: dict[str, Any], state: State) -> None:
-    if session_id := _string(record.get("sessionId")):
+    if session_id := storable(record.get("sessionId")):
         state.session_id = session_id
     if kind := record.get("kind"):
         state.sidechain = kind == "subagent"
@@ -157,7 +180,7 @@ def _message(message: dict[str, Any], state: State) -> Iterator[Turn | SessionMa
         elif text := _prompt(message):
             yield from _said(Actor.USER, text, message, state)
     elif kind == "gemini":
-        state.model = _string(message.get("model")) or state.model
+        state.model = storable(message.get("model")) or state.model
         text = "".join(_texts(message.get("content")))
         yield from _said(Actor.ASSISTANT, text, message, state)
     elif not isinstance(kind, str) or kind not in KNOWN_INVISIBLE:
@@ -249,7 +272,7 @@ def _mark(state: State, kind: MarkKind, *, said_at: str, source_ref: str = "") -
 
 def _native_ref(message: dict[str, Any], state: State) -> str:
     """`session/message`: an id is only said to be unique within its session."""
-    ref = _string(message.get("id"))
+    ref = storable(message.get("id"))
     return f"{state.session_id}/{ref}" if ref else ""
 
 
@@ -281,7 +304,7 @@ class _Projects:
             place = stated.read_text("utf-8").strip()
         except (OSError, ValueError):
             place = ""
-        return _string(place or self._by_slug.get(folder.name) or self._by_hash.get(folder.name))
+        return storable(place or self._by_slug.get(folder.name) or self._by_hash.get(folder.name))
 
 
 def _hash(place: str) -> str:
@@ -291,7 +314,7 @@ def _hash(place: str) -> str:
 def _session_paths(chats: Path) -> Iterator[Path]:
     """Session files, each real one once. Folders beside them hold the sessions of sub-agents."""
     seen: set[str] = set()
-    for path in _entries(chats):
+    for path in paths(chats):
         real = os.path.realpath(path)
         if path.name.startswith("session-") and path.suffix in _KINDS and real not in seen:
             seen.add(real)
@@ -312,26 +335,6 @@ def _comparable(path: str) -> str:
 def _folders(parent: Path) -> list[Path]:
     """The directories in `parent`, sorted, each real one once; empty when it is none, or went meanwhile."""
     found: dict[str, Path] = {}
-    for path in _entries(parent, folders=True):
+    for path in paths(parent, folders=True):
         found.setdefault(os.path.realpath(path), path)
     return list(found.values())
-
-
-def _entries(parent: Path, *, folders: bool = False) -> list[Path]:
-    """The files in `parent`, or its folders, sorted; empty when it is none, or went meanwhile."""
-    try:
-        return sorted(parent / entry.name for entry in listed(parent) if _is(entry, folders=folders))
-    except OSError:
-        return []
-
-
-def _is(entry: os.DirEntry[str], *, folders: bool) -> bool:
-    try:
-        return entry.is_dir() if folders else entry.is_file()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""

@@ -18,9 +18,9 @@ from urllib.parse import unquote
 import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
-from conversation_esaa.agents.listing import depends_on, is_file, listed
+from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
-from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
+from conversation_esaa.canonical import MAX_INTEGER, storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import from_epoch_ms, from_epoch_s, parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
@@ -108,16 +108,16 @@ def open_session(file: SessionFile) -> State:
     summary = read_document(file.path.with_name("summary.json"))
     info = summary.get("info")
     info = info if isinstance(info, dict) else {}
-    sidechain = _string(summary.get("session_kind")) == "subagent"
+    sidechain = storable(summary.get("session_kind")) == "subagent"
     return State(
-        session_id=_string(file.session_id),
-        cwd=_string(info.get("cwd")) or file.cwd,
-        git_branch=_string(summary.get("head_branch")),
-        git_commit=_string(summary.get("head_commit")),
-        model=_string(summary.get("current_model_id")),
+        session_id=storable(file.session_id),
+        cwd=storable(info.get("cwd")) or file.cwd,
+        git_branch=storable(summary.get("head_branch")),
+        git_commit=storable(summary.get("head_commit")),
+        model=storable(summary.get("current_model_id")),
         sidechain=sidechain,
         began_at=parse_utc(summary.get("created_at")),
-        forked_from="" if sidechain else _string(summary.get("parent_session_id")),
+        forked_from="" if sidechain else storable(summary.get("parent_session_id")),
     )
 
 
@@ -170,7 +170,7 @@ def _was_typed(update: dict[str, Any], state: State) -> bool:
         return False
     if isinstance(inner, dict) and inner.get("bash_command") is not None:
         return False
-    state.model = _string(meta.get("modelId")) or state.model
+    state.model = storable(meta.get("modelId")) or state.model
     if meta.get("promptIndex") is None:
         state.met_unknown("user_message_chunk without a promptIndex")
         return False
@@ -201,7 +201,7 @@ def _said(
         actor=actor,
         text=text,
         source_ref=_distinct(_native_ref(meta), state),
-        message_ref=_string(meta.get("promptId")),
+        message_ref=storable(meta.get("promptId")),
         said_at=said_at,
         cwd=state.cwd,
         git_branch=state.git_branch,
@@ -246,7 +246,7 @@ def _native_ref(meta: dict[str, Any]) -> str:
     """`eventId@agentTimestampMs`: kept by a fork's copy, and unique, which `eventId` alone is not: its counter
     starts again with each process.
     """
-    event, at = _string(meta.get("eventId")), meta.get("agentTimestampMs")
+    event, at = storable(meta.get("eventId")), meta.get("agentTimestampMs")
     if not event or type(at) is not int or not 0 <= at <= MAX_INTEGER:
         return ""
     return f"{event}@{at}"
@@ -292,18 +292,6 @@ def _comparable(path: str) -> str:
 def _folders(parent: Path) -> list[Path]:
     """The directories in `parent`, sorted; empty when it is none, or went meanwhile."""
     try:
-        return sorted(parent / entry.name for entry in listed(parent) if _is_folder(entry))
+        return sorted(parent / entry.name for entry in listed(parent) if is_folder(entry))
     except OSError:
         return []
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
-from conversation_esaa.agents.listing import depends_on, is_file, listed
+from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.ids import AgentId
@@ -294,11 +294,4 @@ def _folders(parent: Path) -> list[Path]:
         entries = sorted(listed(parent), key=lambda entry: (entry.is_symlink(), entry.name))
     except OSError:
         return []
-    return [parent / entry.name for entry in entries if _is_folder(entry)]
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
+    return [parent / entry.name for entry in entries if is_folder(entry)]

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
-from conversation_esaa.agents.listing import is_file, listed
+from conversation_esaa.agents.listing import is_file, is_folder, listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import from_epoch_ms
@@ -97,10 +97,10 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:  #
 def open_session(file: SessionFile) -> State:
     """`state.json` tells directory and parent. Without it the session has no directory, and is refused."""
     described = read_document(file.path.parent.parent.parent / "state.json")
-    parent = _string(described.get("forkedFrom"))
+    parent = storable(described.get("forkedFrom"))
     return State(
         session_id=without_surrogates(file.session_id),
-        cwd=_string(described.get("cwd")) or _string(described.get("workDir")) or file.cwd,
+        cwd=storable(described.get("cwd")) or storable(described.get("workDir")) or file.cwd,
         forked_from=parent,
         copying=bool(parent),
     )
@@ -152,7 +152,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
             case "context.append_loop_event":
                 yield from _event(line, state)
             case "profile.bind" | "config.update":
-                state.model = _string(line.get("modelAlias")) or state.model
+                state.model = storable(line.get("modelAlias")) or state.model
             case "full_compaction.complete":
                 yield from _compaction(line, state)
             case "metadata":
@@ -171,7 +171,7 @@ def _prompt(line: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
     origin = origin if isinstance(origin, dict) else {}
     if (kind := origin.get("kind")) != "user":
         if not isinstance(kind, str) or kind not in _NOBODYS:
-            state.met_unknown(f"a prompt of origin {_string(kind)}")
+            state.met_unknown(f"a prompt of origin {storable(kind)}")
         return
     at = _milliseconds(line.get("time"))
     if at >= 0 and at == state.created_at:
@@ -188,7 +188,7 @@ def _prompt(line: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
         for text in texts[len(skills) if isinstance(skills, list) else 0 :]
         if not _MEDIA_TAG.fullmatch(text)
     )
-    ref = _string(line.get("promptId")) or _string(line.get("messageId"))
+    ref = storable(line.get("promptId")) or storable(line.get("messageId"))
     if not ref and at >= 0:
         ref = f"{line['type']}@{at}"
     yield from _said(Actor.USER, typed, line, state, ref=ref)
@@ -200,14 +200,14 @@ def _event(line: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
     kind, part = event.get("type"), event.get("part")
     if kind == "content.part" and isinstance(part, dict):
         if part.get("type") == "text":
-            ref = _string(event.get("uuid"))
+            ref = storable(event.get("uuid"))
             ref = ref if not ref or _UUID.fullmatch(ref) else f"{state.session_id}/{ref}"
-            step = _string(event.get("stepUuid"))
+            step = storable(event.get("stepUuid"))
             yield from _said(Actor.ASSISTANT, part.get("text"), line, state, ref=ref, message_ref=step)
             return
-        name = f"part/{_string(part.get('type'))}"
+        name = f"part/{storable(part.get('type'))}"
     else:
-        name = f"event/{_string(kind)}"
+        name = f"event/{storable(kind)}"
     if name not in KNOWN_INVISIBLE:
         state.met_unknown(name)
 
@@ -272,16 +272,4 @@ def _folders(parent: Path) -> list[Path]:
         entries = sorted(listed(parent), key=lambda entry: (entry.is_symlink(), entry.name))
     except OSError:
         return []
-    return [parent / entry.name for entry in entries if _is_folder(entry)]
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""
+    return [parent / entry.name for entry in entries if is_folder(entry)]

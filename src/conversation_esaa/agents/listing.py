@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 class Witness(Protocol):
@@ -91,3 +92,51 @@ def real_path(path: str) -> str:
     if found != path and found and (witness := _witness.get()):
         witness.real(path)
     return found
+
+
+def entries(parent: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
+    """What is in a directory, by name, links last; empty when it is none, or went meanwhile."""
+    try:
+        return sorted(listed(parent), key=lambda entry: (entry.is_symlink(), entry.name))
+    except OSError:
+        return []
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a directory, or leads to one."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
+
+
+def paths(parent: Path, *, folders: bool = False) -> list[Path]:
+    """The files in `parent`, or its folders, by name; empty when it is none, or went meanwhile."""
+    try:
+        return sorted(parent / entry.name for entry in listed(parent) if _is(entry, folders=folders))
+    except OSError:
+        return []
+
+
+def logs(folder: Path, seen: set[str]) -> list[Path]:
+    """The JSONL files in `folder`, each real one once; empty when it is none, or went meanwhile.
+
+    seen   the real paths so far; those that are found are added.
+    """
+    real = os.path.realpath(folder)
+    found = []
+    for entry in entries(folder):
+        if not entry.name.endswith(".jsonl") or is_folder(entry):
+            continue
+        name = os.path.realpath(entry.path) if entry.is_symlink() else f"{real}{os.sep}{entry.name}"
+        if name not in seen:
+            seen.add(name)
+            found.append(folder / entry.name)
+    return found
+
+
+def _is(entry: os.DirEntry[str], *, folders: bool) -> bool:
+    try:
+        return entry.is_dir() if folders else entry.is_file()
+    except OSError:  # a link that leads to itself
+        return False

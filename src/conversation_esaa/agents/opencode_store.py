@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents.jsonl import read_document
-from conversation_esaa.agents.listing import depends_on, is_file, listed
+from conversation_esaa.agents.listing import depends_on, is_file, paths
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.sqlite import Database, DatabaseUnreadable, database, json_object
 from conversation_esaa.agents.storage import Kind
-from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
+from conversation_esaa.canonical import MAX_INTEGER, storable
 from conversation_esaa.timestamps import from_epoch_ms
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Sequence
 
     from conversation_esaa.agents.tree import Tree
@@ -110,7 +109,7 @@ def session_files(home: Path, roots: Sequence[str], *, program: str) -> Iterator
 
 def open_session(file: SessionFile) -> State:
     """The first record tells the rest."""
-    return State(session_id=_string(file.session_id), cwd=_string(file.cwd))
+    return State(session_id=storable(file.session_id), cwd=storable(file.cwd))
 
 
 def rows(database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:
@@ -142,7 +141,7 @@ def read(records: Iterable[Any], state: State, name: AgentId) -> Iterator[Turn |
             case {"session": dict(session)}:
                 _header(session, state)
             case {"message": dict(message), "parts": [*parts], "id": str(ref), "made_ms": int(made_ms)}:
-                state.read_id, state.read_ms = _string(ref), int(min(max(made_ms, -1), MAX_INTEGER))
+                state.read_id, state.read_ms = storable(ref), int(min(max(made_ms, -1), MAX_INTEGER))
                 if not state.sidechain:
                     yield from _message(message, parts, state, name)
             case _:
@@ -150,8 +149,8 @@ def read(records: Iterable[Any], state: State, name: AgentId) -> Iterator[Turn |
 
 
 def _header(session: dict[str, Any], state: State) -> None:
-    state.cwd = _string(session.get("directory")) or state.cwd
-    state.agent_version = _string(session.get("version"))
+    state.cwd = storable(session.get("directory")) or state.cwd
+    state.agent_version = storable(session.get("version"))
     state.sidechain = bool(session.get("parentID"))
     state.began_ms = _created(session) or state.began_ms
 
@@ -198,7 +197,7 @@ def _message(
 def _model(message: dict[str, Any]) -> str:
     match message:
         case {"modelID": str(model)} | {"model": {"modelID": str(model)}}:
-            return _string(model)
+            return storable(model)
         case _:
             return ""
 
@@ -280,7 +279,7 @@ def _databases(home: Path, program: str) -> list[Path]:
     if is_file(home):
         return [home] if home.name.endswith(".db") else []
     pattern = re.compile(rf"{re.escape(program)}(-[\w.-]+)?\.db")
-    return [path for path in _entries(home) if pattern.fullmatch(path.name)]
+    return [path for path in paths(home) if pattern.fullmatch(path.name)]
 
 
 def _sessions(asked: Database) -> Iterator[SessionFile]:
@@ -333,16 +332,16 @@ def _is_empty(path: Path) -> bool:
 
 
 def _trees(storage: Path, wanted: Sequence[str]) -> Iterator[SessionFile]:
-    for project in _entries(storage / "session", folders=True):
-        for path in _entries(project):
+    for project in paths(storage / "session", folders=True):
+        for path in paths(project):
             if path.suffix != ".json":
                 continue
             depends_on(path)
             session = read_document(path)
-            directory = _string(session.get("directory"))
+            directory = storable(session.get("directory"))
             if session.get("parentID") or not _is_wanted(directory, wanted):
                 continue
-            session_id = _string(session.get("id")) or path.stem
+            session_id = storable(session.get("id")) or path.stem
             yield SessionFile(
                 path=path,
                 session_id=session_id,
@@ -359,18 +358,18 @@ def _where_news_show(storage: Path, session_id: str) -> Iterator[str]:
     """
     messages = storage / "message" / session_id
     yield str(messages)
-    for newest in _entries(messages)[-1:]:
+    for newest in paths(messages)[-1:]:
         yield str(newest)
         yield str(storage / "part" / newest.stem)
 
 
 def _message_files(tree: Tree, file: SessionFile) -> Iterator[dict[str, Any]]:
     storage = file.path.parents[2]
-    for path in _entries(storage / "message" / file.session_id):
+    for path in paths(storage / "message" / file.session_id):
         if path.suffix != ".json" or not (message := tree.document(path)):
             continue
-        ref = _string(message.get("id")) or path.stem
-        parts = [tree.document(part) for part in _entries(storage / "part" / ref) if part.suffix == ".json"]
+        ref = storable(message.get("id")) or path.stem
+        parts = [tree.document(part) for part in paths(storage / "part" / ref) if part.suffix == ".json"]
         good = [part for part in parts if part]
         yield {"id": ref, "made_ms": _created(message), "message": message, "parts": good}
 
@@ -398,23 +397,3 @@ def _comparable(path: str) -> str:
     Unicode do not count, nor the kind and the number of separators at the end.
     """
     return unicodedata.normalize("NFC", path).replace("\\", "/").rstrip("/").casefold()
-
-
-def _entries(parent: Path, *, folders: bool = False) -> list[Path]:
-    """The files in `parent`, or its folders, sorted; empty when it is none, or went meanwhile."""
-    try:
-        return sorted(parent / entry.name for entry in listed(parent) if _is(entry, folders=folders))
-    except OSError:
-        return []
-
-
-def _is(entry: os.DirEntry[str], *, folders: bool) -> bool:
-    try:
-        return entry.is_dir() if folders else entry.is_file()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""

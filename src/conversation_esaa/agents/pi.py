@@ -9,18 +9,17 @@ Format and how we know it: docs/reference/agents/pi.md.
 from __future__ import annotations
 
 import hashlib
-import os
 import shlex
-import unicodedata
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from conversation_esaa.agents.jsonl import Lines, read_records
-from conversation_esaa.agents.listing import is_file, listed
+from conversation_esaa.agents.listing import entries, is_file, is_folder, logs
+from conversation_esaa.agents.places import letters
 from conversation_esaa.agents.registry import ReaderState, SessionFile
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import from_epoch_ms, parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
@@ -75,16 +74,14 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 
     Costs a listing of `home`, of its sessions and of each folder that may be a root's.
     """
-    wanted = [_letters(root) for root in roots]
+    wanted = [letters(root) for root in roots]
     found: list[Path] = []
     seen: set[str] = set()
     for base in (home, home / "sessions"):
-        found += _logs(base, seen)
+        found += logs(base, seen)
         for folder in _folders(base):
-            if folder.name.startswith("--") and any(
-                _letters(folder.name).startswith(root) for root in wanted
-            ):
-                found += _logs(folder, seen)
+            if folder.name.startswith("--") and any(letters(folder.name).startswith(root) for root in wanted):
+                found += logs(folder, seen)
     for path in sorted(found, key=str):
         yield SessionFile(path=path, session_id=_session_of(path.stem))
 
@@ -132,7 +129,7 @@ def _header(path: Path) -> dict[str, Any]:
 
 def _parent(header: dict[str, Any]) -> PurePosixPath:
     """The file that a fork was made of, as its header states it."""
-    return PurePosixPath(_string(header.get("parentSession")).replace("\\", "/"))
+    return PurePosixPath(storable(header.get("parentSession")).replace("\\", "/"))
 
 
 def resume_command(session_id: str) -> str:
@@ -180,7 +177,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
             case "compaction":
                 yield from _compaction(entry, state)
             case "model_change":
-                state.model = _string(entry.get("modelId")) or state.model
+                state.model = storable(entry.get("modelId")) or state.model
             case str(kind) if kind in _INVISIBLE_ENTRIES:
                 pass
             case kind:
@@ -191,8 +188,8 @@ def _take_header(entry: dict[str, Any], state: State) -> None:
     if state.header:
         return
     state.header = True
-    state.session_id = _string(entry.get("id")) or state.session_id
-    state.cwd = _string(entry.get("cwd")) or state.cwd
+    state.session_id = storable(entry.get("id")) or state.session_id
+    state.cwd = storable(entry.get("cwd")) or state.cwd
     state.began_at = parse_utc(entry.get("timestamp"))
     state.forked_from = _session_of(_parent(entry).stem)
 
@@ -207,7 +204,7 @@ def _message(entry: dict[str, Any], state: State) -> Iterator[Turn | SessionMark
             typed = "\n".join(_texts(message.get("content")))
             yield from _said(Actor.USER, [_without_skill(typed)], entry, message, state)
         case "assistant":
-            state.model = _string(message.get("model")) or state.model
+            state.model = storable(message.get("model")) or state.model
             yield from _said(Actor.ASSISTANT, _texts(message.get("content")), entry, message, state)
         case str(role):
             if role not in _INVISIBLE_ROLES:
@@ -241,7 +238,7 @@ def _without_skill(text: str) -> str:
 def _said(
     actor: Actor, texts: Sequence[str], entry: dict[str, Any], message: dict[str, Any], state: State
 ) -> Iterator[Turn | SessionMark]:
-    written = _string(entry.get("timestamp"))
+    written = storable(entry.get("timestamp"))
     said_at = from_epoch_ms(message.get("timestamp")) or parse_utc(written)
     ref = _native_ref(entry, state)
     for number, text in enumerate(filter(None, texts), start=1):
@@ -291,7 +288,7 @@ def _mark(
 
 def _native_ref(entry: dict[str, Any], state: State) -> str:
     """`id@timestamp`: kept by a fork's copy, and unique, which the id's eight digits alone are not."""
-    ref, written = _string(entry.get("id")), _string(entry.get("timestamp"))
+    ref, written = storable(entry.get("id")), storable(entry.get("timestamp"))
     if not ref:
         return ""
     return f"{ref}@{written}" if written else f"{state.session_id}/{ref}"
@@ -308,47 +305,5 @@ def _session_of(stem: str) -> str:
     return stem.rpartition("_")[2]
 
 
-def _letters(path: str) -> str:
-    """Letters and digits alone: a folder's name keeps them in their order, and the rest may have changed.
-
-    Coarse, for a gate judges each turn later by the directory that the header states.
-    """
-    folded = unicodedata.normalize("NFC", path).casefold()
-    return "".join(letter for letter in folded if letter.isascii() and letter.isalnum())
-
-
-def _logs(folder: Path, seen: set[str]) -> list[Path]:
-    """The JSONL files in `folder`, each real one once; empty when it is none, or went meanwhile."""
-    real = os.path.realpath(folder)
-    found = []
-    for entry in _entries(folder):
-        if not entry.name.endswith(".jsonl") or _is_folder(entry):
-            continue
-        name = os.path.realpath(entry.path) if entry.is_symlink() else f"{real}{os.sep}{entry.name}"
-        if name not in seen:
-            seen.add(name)
-            found.append(folder / entry.name)
-    return found
-
-
 def _folders(parent: Path) -> list[Path]:
-    return [parent / entry.name for entry in _entries(parent) if _is_folder(entry)]
-
-
-def _entries(parent: Path) -> list[os.DirEntry[str]]:
-    try:
-        return sorted(listed(parent), key=lambda entry: (entry.is_symlink(), entry.name))
-    except OSError:
-        return []
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""
+    return [parent / entry.name for entry in entries(parent) if is_folder(entry)]

@@ -10,14 +10,12 @@ import unicodedata
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from conversation_esaa.agents.listing import listed, real_path
+from conversation_esaa.agents.listing import real_path
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.patterns import lazy
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 _DRIVE, _URL = lazy(r"/[A-Za-z]:(?:/|$)"), lazy(r"[a-z][a-z0-9+.-]+://")
 _DISTRIBUTIONS = ("//wsl$/", "//wsl/")  # other names of `//wsl.localhost/`
@@ -85,20 +83,10 @@ def related(paths: Iterable[str], roots: Sequence[str]) -> list[str]:
     return [path for path in paths if any(_touches(comparable(path), root) for root in wanted)]
 
 
-def entries(parent: Path) -> list[os.DirEntry[str]]:
-    """What is in a directory, sorted by name; empty when it is none, or went meanwhile."""
-    try:
-        return sorted(listed(parent), key=lambda entry: entry.name)
-    except OSError:
-        return []
-
-
-def is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a directory, or leads to one."""
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
+def letters(path: str) -> str:
+    """Letters and digits alone: a folder's name keeps them in their order, and the rest may have changed."""
+    folded = unicodedata.normalize("NFC", path).casefold()
+    return "".join(letter for letter in folded if letter.isascii() and letter.isalnum())
 
 
 def _touches(path: str, root: str) -> bool:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conversation_esaa.agents.listing import listed
+from conversation_esaa.agents.listing import paths
 from conversation_esaa.agents.registry import ReaderState, SessionFile
-from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.canonical import storable
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
@@ -66,11 +66,11 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
     exact = {encoded(path) for root in roots for path in _and_above(root)}
     below = tuple(encoded(root.rstrip(_SEPARATORS)) + "-" for root in roots)
     seen: set[str] = set()
-    for folder in _entries(home / "projects", folders=True):
+    for folder in paths(home / "projects", folders=True):
         name = folder.name.lower()
         if name not in exact and not name.startswith(below):
             continue
-        for path in _entries(folder / "chats"):
+        for path in paths(folder / "chats"):
             real = os.path.realpath(path)
             if path.suffix == ".jsonl" and real not in seen:
                 seen.add(real)
@@ -81,15 +81,15 @@ def unlisted(home: Path) -> dict[str, int]:
     """What is there and not read: reason → count. Costs a listing a folder."""
     older = sum(
         path.name.startswith("session-")
-        for folder in _entries(home / "tmp", folders=True)
-        for path in _entries(folder / "chats")
+        for folder in paths(home / "tmp", folders=True)
+        for path in paths(folder / "chats")
     )
     return {"sessions in the form of an older version (tmp/)": older} if older else {}
 
 
 def open_session(file: SessionFile) -> State:
     """The file's name tells the session; each record tells its directory."""
-    return State(session_id=_string(file.session_id), cwd=_string(file.cwd))
+    return State(session_id=storable(file.session_id), cwd=storable(file.cwd))
 
 
 def resume_command(session_id: str) -> str:
@@ -111,7 +111,7 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
         if kind == "user":
             yield from _said(Actor.USER, _prompt(record), record, state)
         elif kind == "assistant":
-            state.model = _string(record.get("model")) or state.model
+            state.model = storable(record.get("model")) or state.model
             yield from _said(Actor.ASSISTANT, "".join(_texts(record)), record, state)
         elif kind == "system/chat_compression":
             yield from _compaction(record, state)
@@ -139,10 +139,10 @@ def _kind(record: dict[str, Any]) -> str:
 
 
 def _envelope(record: dict[str, Any], state: State) -> None:
-    state.session_id = _string(record.get("sessionId")) or state.session_id
-    state.cwd = _string(record.get("cwd")) or state.cwd
-    state.agent_version = _string(record.get("version")) or state.agent_version
-    state.git_branch = _string(record.get("gitBranch"))
+    state.session_id = storable(record.get("sessionId")) or state.session_id
+    state.cwd = storable(record.get("cwd")) or state.cwd
+    state.agent_version = storable(record.get("version")) or state.agent_version
+    state.git_branch = storable(record.get("gitBranch"))
 
 
 def _prompt(record: dict[str, Any]) -> str:
@@ -220,7 +220,7 @@ def _native_ref(record: dict[str, Any], text: str, state: State) -> str | None:
 
     The agent takes records of one `uuid` for pieces of one: another text under it is another turn.
     """
-    ref = _string(record.get("uuid"))
+    ref = storable(record.get("uuid"))
     if not ref:
         return ""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -238,23 +238,3 @@ def _and_above(root: str) -> Iterator[str]:
         yield path
         path = path[: max(path.rfind("/"), path.rfind("\\"), 0)]
     yield path + "/"  # the top, `/` or `C:\\`, is the one that ends with a separator
-
-
-def _entries(parent: Path, *, folders: bool = False) -> list[Path]:
-    """The files in `parent`, or its folders, sorted; empty when it is none, or went meanwhile."""
-    try:
-        return sorted(parent / entry.name for entry in listed(parent) if _is(entry, folders=folders))
-    except OSError:
-        return []
-
-
-def _is(entry: os.DirEntry[str], *, folders: bool) -> bool:
-    try:
-        return entry.is_dir() if folders else entry.is_file()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def _string(value: object) -> str:
-    """For what goes into the state, which is stored as UTF-8."""
-    return without_surrogates(value) if isinstance(value, str) else ""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conversation_esaa.agents import editors, places
+from conversation_esaa.agents import editors, listing, places
 from conversation_esaa.agents.jsonl import decode_line, read_document
 from conversation_esaa.agents.listing import depends_on, is_directory, is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
@@ -124,9 +124,9 @@ class TaskFolders:
         found: dict[str, SessionFile] = {}
         for folder in self._folders(home):
             known = self._indexed(folder)
-            for entry in places.entries(folder / "tasks"):
+            for entry in listing.entries(folder / "tasks"):
                 cwd = known.get(entry.name, "")
-                if (cwd and not places.related([cwd], roots)) or not places.is_folder(entry):
+                if (cwd and not places.related([cwd], roots)) or not listing.is_folder(entry):
                     continue
                 messages = folder / "tasks" / entry.name / "ui_messages.json"
                 if is_file(messages):

@@ -112,49 +112,40 @@ def health(facts: Facts) -> list[AgentHealth]:
 
 def _by_hooks_alone(agent: str, facts: Facts) -> AgentHealth:
     """An agent whose log nobody can read."""
-    newest = _newest(agent, facts.said)
-    at, event = facts.heard.get(agent, ("", ""))
-    tried = facts.proofs.get(agent)
-    return AgentHealth(
-        agent=agent,
-        title="its hooks alone",
-        found=True,
-        home="",
-        sessions=len(facts.said.voices[newest.agent_id].session_turns) if newest else 0,
-        captured=sum(facts.said.voices[newest.agent_id].session_turns.values()) if newest else 0,
-        last_turn=newest.last_ts if newest else "",
-        last_turn_age_s=_age_s(newest.last_ts, facts.now) if newest else None,
-        hooks=list(facts.hooks[agent]),
-        last_hook=at,
-        last_hook_event=event,
-        proved=None if tried is None else not tried,
-    )
+    voice = next((voice for name, voice in facts.said.voices.items() if name == agent), None)
+    turns = voice.session_turns if voice else {}
+    told = AgentHealth(agent=agent, title="its hooks alone", found=True, home="")
+    told.sessions, told.captured = len(turns), sum(turns.values())
+    return _with_talk_and_hooks(told, facts)
 
 
 def _health(survey: AgentSurvey, facts: Facts) -> AgentHealth:
-    newest = _newest(survey.agent, facts.said)
-    at, event = facts.heard.get(survey.agent, ("", ""))
-    tried = facts.proofs.get(survey.agent)
-    return AgentHealth(
+    told = AgentHealth(
         agent=survey.agent,
         title=survey.title,
         found=survey.found,
         home=survey.home,
-        version=newest.agent_version if newest else "",
         sessions=survey.sessions,
         captured=survey.captured,
         with_news=survey.with_news,
         bytes_behind=survey.bytes_behind,
-        last_turn=newest.last_ts if newest else "",
-        last_turn_age_s=_age_s(newest.last_ts, facts.now) if newest else None,
-        hooks=list(facts.hooks.get(survey.agent, ())),
-        last_hook=at,
-        last_hook_event=event,
-        proved=None if tried is None else not tried,
         unknown=dict(survey.unknown),
         retention_days=survey.retention.days if survey.retention else None,
         deleted_from=survey.deleted_from,
     )
+    return _with_talk_and_hooks(told, facts)
+
+
+def _with_talk_and_hooks(told: AgentHealth, facts: Facts) -> AgentHealth:
+    """`told`, with what the log and the hooks say of the agent."""
+    if newest := _newest(told.agent, facts.said):
+        told.version, told.last_turn = newest.agent_version, newest.last_ts
+        told.last_turn_age_s = _age_s(newest.last_ts, facts.now)
+    told.hooks = list(facts.hooks.get(told.agent, ()))
+    told.last_hook, told.last_hook_event = facts.heard.get(told.agent, ("", ""))
+    if (failed := facts.proofs.get(told.agent)) is not None:
+        told.proved = not failed
+    return told
 
 
 def _newest(agent: str, said: Conversation) -> Session | None:
