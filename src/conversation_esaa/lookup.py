@@ -21,6 +21,7 @@ class Keys(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[str, ...] = ()  # who spoke, was spoken to, or whose log it is from
     actor: str = ""
     session: str = ""  # a native session id, or a prefix of one
+    branch: str = ""  # of git
     since: str = ""  # RFC 3339 UTC, inclusive
     until: str = ""  # exclusive
     ids: frozenset[str] | None = None  # these events …

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from conversation_esaa.masking_rules import Rule
 
 _PASSES = 4
+MARKER = "[REDACTED:"
+"""What begins where a secret was; its kind and `]` follow."""
 
 
 class Finding(NamedTuple):
@@ -91,7 +93,7 @@ def _matches(rule: _Rule, text: str, lowered: str, *, whole: bool) -> Iterator[F
 def _finding(rule: _Rule, match: re.Match[str]) -> Finding | None:
     group = next((name for name in rule.groups if match[name] is not None), 0)
     value = match[group].rstrip(".") if group == "bare" else match[group]  # a dot there ends the sentence
-    if value.startswith("[REDACTED:") or not rule.check(value, match):
+    if value.startswith(MARKER) or not rule.check(value, match):
         return None
     kind = _kind_of_name(match["word"]) if rule.kind == "assigned" else rule.kind
     start = match.start(group)
@@ -219,7 +221,7 @@ def _replaced(text: str, findings: list[Finding]) -> str:
         at = 0
         for kind, start, end in findings:
             yield text[at:start]
-            yield f"[REDACTED:{kind}]"
+            yield f"{MARKER}{kind}]"
             at = end
         yield text[at:]
 

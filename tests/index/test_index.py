@@ -27,12 +27,18 @@ if TYPE_CHECKING:
     from conversation_esaa.workspace import Workspace
 
 
+BRANCH = "tides/north"
+SECRET_BRANCH = "try-ghp_" + "Zx9" * 12
+
+
 @pytest.fixture(scope="module")
 def talk() -> Iterator[World]:
     """Three agents and everything that can be recorded."""
     with tempfile.TemporaryDirectory() as base:
         world = World(Path(base))
         world.claude().user("Which port does the shop use?").assistant("8080.").assistant("Say if not.")
+        world.claude("claude-2").user("On a branch?", gitBranch=BRANCH).assistant("Yes.", gitBranch=BRANCH)
+        world.claude("claude-3").user("On which?", gitBranch=SECRET_BRANCH).assistant("Left.")
         world.codex().user("Retry on port 8081?").assistant("Yes, with a budget.")
         world.sync()
         workspace = world.workspace()
@@ -62,6 +68,7 @@ questions = st.fixed_dictionaries(
         "agents": st.sampled_from([("codex",), ("claude-code",), ("human",), ("grok", "codex"), ("nobody",)]),
         "actor": st.sampled_from(["user", "assistant", "system"]),
         "session": st.sampled_from(["0", "f", "no such session"]),
+        "branch": st.sampled_from([BRANCH, SECRET_BRANCH, "no such branch"]),
         "since": st.sampled_from(["2026-03-01T10:00:05.000Z", "2030"]),
         "until": st.sampled_from(["2026-03-01T10:00:20.000Z", "2000"]),
         "topic_id": st.just("TOP-001"),

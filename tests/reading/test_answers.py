@@ -237,3 +237,17 @@ def test_every_answer_in_json_is_one_object_with_arrays_that_are_arrays(talk):
     assert json.dumps(none["page"], sort_keys=True) == (
         '{"after": null, "before": null, "more_after": false, "more_before": false}'
     )
+
+
+def test_a_branch_shows_what_was_said_while_it_was_checked_out(world):
+    claude = world.claude()
+    claude.user("Try it there", gitBranch="tides/north").assistant("Done.", gitBranch="tides/north")
+    claude.user("Back again", gitBranch="main")
+    world.sync()
+
+    found = world.run("context", "--branch", "tides/north", "--json").json
+
+    assert [event["text"] for event in found["events"]] == ["Try it there", "Done."]
+    assert found["query"]["branch"] == "tides/north"
+    assert world.run("context", "--branch", "tides", "--json").json["count"] == 0
+    assert "branch tides/north" in world.run("context", "--branch", "tides/north").out

@@ -17,6 +17,7 @@ from conversation_esaa.events import ConversationTurn, Entry, FromSource, Head, 
 from conversation_esaa.layout import FILE_MODE
 from conversation_esaa.log.v1_1 import Visibility, v1_1_turn_keys, visible
 from conversation_esaa.lookup import IndexUnusable, Published
+from conversation_esaa.masking import MARKER
 from conversation_esaa.progress import unheard
 from conversation_esaa.projections import catalogue
 from conversation_esaa.text import masked
@@ -464,7 +465,9 @@ class Index:
         if keys.actor:
             where.append(among("actor", self._numbers((keys.actor,))))
         if keys.session:
-            where.append(among("session", [n for v, n in self._names.items() if v.startswith(keys.session)]))
+            where.append(among("session", self._numbers_beginning(keys.session)))
+        if keys.branch:
+            where.append(among("branch", self._numbers((keys.branch,))))
         if keys.since:
             where.append("ts >= ?")
             parameters.append(keys.since)
@@ -478,8 +481,13 @@ class Index:
             where.append(f"({named} OR {among('kind', self._numbers(keys.kinds))})")
         return " AND ".join(where), parameters
 
-    def _numbers(self, values: Iterable[str]) -> list[int]:
-        return [self._names[value] for value in values if value in self._names]
+    def _numbers(self, values: Collection[str]) -> list[int]:
+        """Of names that may be there as they are or, where they look like a secret, masked."""
+        names = self._names
+        return [names[value] for value in {*values, *map(masked, values)} if value in names]
+
+    def _numbers_beginning(self, prefix: str) -> list[int]:
+        return [n for value, n in self._names.items() if value.startswith(prefix) or MARKER in value]
 
     def positions(self) -> Iterator[tuple[int, str]]:
         """Offset and id of every event here, in log order."""

@@ -1,7 +1,7 @@
 """What to look for in the log: one query type for every surface.
 
 The filters narrow in this order, whatever order they were given in: workspace → marks → agent → actor →
-session → time → topic id, decision, task → topic text. Then one of before, after, around or last takes a
+session → branch → time → topic id, decision, task → topic text. Then one of before, after, around or last takes a
 window of what is left.
 """
 
@@ -69,6 +69,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[AgentId, ...] = ()  # who spoke, was spoken to, or curated
     actor: str = ""
     session: str = ""  # a native session id, or a prefix of one
+    branch: str = ""  # of git, as the agent's log names it
     since: str = ""  # RFC 3339 UTC, inclusive
     until: str = ""  # exclusive
     topic: str = ""  # text; the answer is ranked by how often it occurs
@@ -103,7 +104,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     def described(self) -> str:
         """The filters that are set, for the head of an answer."""
-        filters = ("actor", "session", "since", "until", "topic_id", "decision", "task")
+        filters = ("actor", "session", "branch", "since", "until", "topic_id", "decision", "task")
         windows = ("before", "after", "around")
         parts = [
             *(f"agent {name}" for name in self.agents),
@@ -142,6 +143,8 @@ def matcher(query: Query, state: State | None) -> Callable[[Entry], bool]:
         tests.append(lambda entry: entry.event.actor == query.actor)
     if query.session:
         tests.append(lambda entry: _session_of(entry.event).startswith(query.session))
+    if query.branch:
+        tests.append(lambda entry: _branch_of(entry.event) == query.branch)
     if query.since:
         tests.append(lambda entry: entry.event.ts >= query.since)
     if query.until:
@@ -167,6 +170,7 @@ def keys_of(query: Query, state: State | None) -> Keys:
         agents=query.agents,
         actor=query.actor,
         session=query.session,
+        branch=query.branch,
         since=query.since,
         until=query.until,
         ids=ids,
@@ -230,6 +234,10 @@ def _about_task(event: Recorded, query: Query) -> bool:
 
 def _session_of(event: Recorded) -> str:
     return event.source_session_id if isinstance(event, FromSource) else ""
+
+
+def _branch_of(event: Recorded) -> str:
+    return event.git_branch if isinstance(event, FromSource) else ""
 
 
 def is_turn(event: Recorded) -> bool:
