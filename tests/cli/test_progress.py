@@ -116,6 +116,23 @@ def test_a_share_is_never_more_than_all(line, terminal, clock, done, total, shar
     assert terminal.seen() == f"reading the log …{share}"
 
 
+@pytest.mark.parametrize(
+    ("columns", "seen"), [(0, "capturing … 50 %"), (1, "c"), (8, "capturi"), (80, "capturing … 50 %")]
+)
+def test_the_line_fits_the_terminal_and_stands_whole_where_its_width_is_not_known(
+    clock, monkeypatch, columns, seen
+):
+    monkeypatch.setattr(os, "get_terminal_size", lambda _descriptor: os.terminal_size((columns, 24)))
+    terminal = Terminal()
+    monkeypatch.setattr(terminal, "fileno", lambda: 2)
+    line = ProgressLine(terminal, clock=clock)
+    clock.s = SILENT_S
+
+    line("capturing", 1, 2)
+
+    assert terminal.seen() == seen
+
+
 def at_a_terminal(world: World, *argv: str) -> tuple[int, str, str]:
     """Exit code, what went to stdout (a pipe), and what stderr (a terminal of 80 columns) was sent."""
     import fcntl

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SILENT_S = 0.5  # what is done by then needs no telling
 AGAIN_S = 0.1
+UNKNOWN = 80  # columns, where a terminal does not say how many it has
 
 
 class ProgressLine:
@@ -52,6 +53,7 @@ class ProgressLine:
     def _columns(self) -> int:
         """One less than there are: a full line would make the terminal begin another one."""
         try:
-            return max(1, os.get_terminal_size(self._stream.fileno()).columns - 1)
+            columns = os.get_terminal_size(self._stream.fileno()).columns
         except (OSError, ValueError):
-            return 79
+            columns = 0
+        return max(1, (columns or UNKNOWN) - 1)  # containers and serial lines say 0
