@@ -6,6 +6,7 @@ import io
 import json
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,14 +22,37 @@ STAT = Stat(1, 2, 3, 4)
 
 def test_what_was_saved_is_loaded(tmp_path):
     """Also with half a character in a path: replaced, and never a reason to fail."""
-    cursor = Cursor(agent="codex", session_id="s", stat=STAT, refused={"/a\ud800": 2})
-    cursors.save(tmp_path / "s.json", SyncState(sources={"/p": cursor}))
+    state = SyncState()
+    read = msgspec.Raw(b'{"visible":2}')
+    state.keep("/p", Cursor(agent="codex", session_id="s", stat=STAT, refused={"/a\ud800": 2}, state=read))
+    state.keep("/q\ud800", Cursor(agent="codex", session_id="s", stat=STAT, recognised={"e": "d"}))
+    cursors.save(tmp_path / "s.json", state)
 
     loaded = cursors.load(tmp_path / "s.json")
 
     assert loaded is not None
-    assert loaded.sources["/p"].refused == {"/a\ufffd": 2}
-    assert loaded.sources["/p"].stat == STAT
+    assert (cursor := loaded.cursor("/p")) is not None
+    assert cursor.refused == {"/a\ufffd": 2}
+    assert (cursor.stat, bytes(cursor.state)) == (STAT, b'{"visible":2}')
+    assert loaded.cursor("/q\ufffd") is not None
+    assert list(loaded.recognised()) == [{"e": "d"}]
+    assert loaded.cursor("/r") is None
+
+
+def test_one_damaged_cursor_costs_one_look_and_verify_tells(world: World):
+    """The others are as they were."""
+    claude, codex = world.claude().user("one"), world.codex().user("two")
+    world.sync()
+    path = world.store / "sync-state.json"
+    state = json.loads(path.read_bytes())
+    state["sources"][str(claude.path)] = {"agent": 7}
+    path.write_text(json.dumps(state))
+    assert "cache.unreadable" in world.run("verify", "--json").out
+    claude.assistant("three")
+    codex.assistant("four")
+
+    assert world.sync().captured == 2
+    assert "cache.unreadable" not in world.run("verify", "--json").out
 
 
 @pytest.mark.parametrize(

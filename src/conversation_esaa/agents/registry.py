@@ -111,7 +111,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     by_default: bool  # nothing is set there
 
 
-class ReaderState(msgspec.Struct, kw_only=True):
+class ReaderState(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What a reader has to remember between two records, and so between two syncs.
 
     It is stored in the cursor of its file: builtin types only, and small whatever the session's size.

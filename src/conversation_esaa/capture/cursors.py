@@ -18,6 +18,7 @@ from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -66,13 +67,38 @@ class Cursor(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class SyncState(msgspec.Struct, kw_only=True):
-    """All cursors, and how far the log went when they were saved."""
+    """All cursors, and how far the log went when they were saved.
+
+    A cursor stays as it is stored until it is asked for: of those of thousands of sessions, most runs need one.
+    """
 
     schema: str = SCHEMA
+    id: str = ""  # another one whenever all is begun anew: then nothing else that was remembered of it holds
     log_size: int = 0
     log_fingerprint: str = ""
     roots: list[str] = []  # that the gate had: with other roots, what was refused is looked at again
-    sources: dict[str, Cursor] = {}  # by path
+    sources: dict[str, msgspec.Raw] = {}  # path → a Cursor
+
+    def cursor(self, key: str) -> Cursor | None:
+        """How far one native log was read; None when that is not known. Costs its decoding."""
+        try:
+            return _cursor(self.sources[key])
+        except (KeyError, msgspec.DecodeError, ValueError):  # damaged: the file is looked at anew
+            return None
+
+    def keep(self, key: str, cursor: Cursor) -> None:
+        """Remember it."""
+        self.sources[key] = msgspec.Raw(encoded(cursor))
+
+    def recognised(self) -> Iterator[dict[str, str]]:
+        """Of each native log that a v1.1 tool had captured: its turns, event id → digest."""
+        for key, stored in self.sources.items():
+            if _RECOGNISED in bytes(stored) and (cursor := self.cursor(key)):
+                yield cursor.recognised
+
+
+_cursor = msgspec.json.Decoder(Cursor).decode
+_RECOGNISED = b'"recognised"'  # stands in no other cursor, as defaults are left out
 
 
 def load(path: Path) -> SyncState | None:
@@ -94,7 +120,7 @@ def encoded(value: msgspec.Struct) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:  # rare, so paid for here
-        return msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(value, builtin_types=(msgspec.Raw,))))
 
 
 def look(file: SessionFile, witness: Witness | None = None) -> Stat:

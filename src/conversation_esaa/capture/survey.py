@@ -18,7 +18,7 @@ from conversation_esaa.agents.registry import (
 )
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.capture import cursors
-from conversation_esaa.capture.cursors import Cursor, look
+from conversation_esaa.capture.cursors import SyncState, look
 from conversation_esaa.capture.report import os_words
 from conversation_esaa.capture.roots import roots_now
 from conversation_esaa.capture.strange import strangeness
@@ -27,6 +27,7 @@ from conversation_esaa.timestamps import from_epoch_s
 
 if TYPE_CHECKING:
     from conversation_esaa.agents.registry import SessionFile
+    from conversation_esaa.capture.cursors import Cursor
     from conversation_esaa.capture.sync import Sources
     from conversation_esaa.ids import AgentId
     from conversation_esaa.layout import Layout
@@ -68,14 +69,13 @@ class AgentSurvey(msgspec.Struct, kw_only=True):
 
 def survey(*, layout: Layout, settings: Settings, sources: Sources) -> list[AgentSurvey]:
     """Every agent we can read, in the order of the registry. Costs a stat per session file."""
-    state = cursors.load(layout.sync_state)
-    saved = state.sources if state else {}
+    saved = cursors.load(layout.sync_state) or SyncState()
     roots = roots_now(layout, settings)
     return [_survey(name, roots, settings, sources, saved) for name in modules()]
 
 
 def _survey(
-    name: AgentId, roots: tuple[str, ...], settings: Settings, sources: Sources, saved: dict[str, Cursor]
+    name: AgentId, roots: tuple[str, ...], settings: Settings, sources: Sources, saved: SyncState
 ) -> AgentSurvey:
     found = AgentSurvey(agent=name, title=name, home="")
     found.excluded = name in set(map(agent_id, settings.capture.exclude_agents))
@@ -100,7 +100,7 @@ def _survey(
     oldest_ns: int | None = None
     newest = (0, "")
     for file in files:
-        cursor = saved.get(file.key)
+        cursor = saved.cursor(file.key)
         try:
             stat = look(file)
         except OSError:

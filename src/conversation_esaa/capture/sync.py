@@ -227,7 +227,7 @@ class _Run:
         except OSError as error:
             report.problems.append(FileProblem(str(file.path), os_words(error)))
             return None
-        cursor = self.state.sources.get(file.key)
+        cursor = self.state.cursor(file.key)
         again = again or (cursor is not None and self._belongs_here_now(cursor))
         if cursor and cursor.is_current(stat, file.revision) and not again:
             return None
@@ -292,7 +292,7 @@ class _Run:
 
     def _known_now(self) -> Known:
         if self._known is None:
-            self._known = Known(cursor.recognised for cursor in self.state.sources.values())
+            self._known = Known(self.state.recognised())
             self._index = self.open_index()
         return self._known
 
@@ -344,7 +344,7 @@ class _Run:
         finished   False when files are still to be read: then it stays to be done what other roots ask for.
         """
         if finished:
-            gone = [key for key, cursor in self.state.sources.items() if self._is_gone(key, cursor)]
+            gone = [key for key in self.state.sources if key not in self._found and self._is_gone(key)]
             for key in gone:
                 del self.state.sources[key]
             self._changed |= bool(gone or (self.roots_changed and self.state.sources))
@@ -362,9 +362,10 @@ class _Run:
                 "again. Free space or mend the permissions, then run `conversation-esaa sync`.",
             ) from None
 
-    def _is_gone(self, key: str, cursor: Cursor) -> bool:
-        if key in self._found:
-            return False
+    def _is_gone(self, key: str) -> bool:
+        cursor = self.state.cursor(key)
+        if cursor is None:
+            return True
         if not cursor.revision:
             return not os.path.lexists(key)
         # A session in a database has no path of its own: its agent has to have been asked, and the database.
@@ -374,7 +375,7 @@ class _Run:
         """Move the cursor, when all that it stands for is durable."""
         if session.finished:
             session.cursor.captured += session.met
-            self.state.sources[session.file.key] = session.cursor
+            self.state.keep(session.file.key, session.cursor)
             self._changed = True
 
     def report(self) -> SyncReport:

@@ -44,7 +44,7 @@ def check_cache(findings: Findings, layout: Layout, log: EventLog, head: Head) -
         return
     name = layout.sync_state.name
     state = cursors.load(layout.sync_state)
-    if state is None:
+    if state is None or not all(map(state.cursor, state.sources)):
         findings.tell("cache.unreadable", "is none of ours, and is not used", file=name)
     elif not state.log_fingerprint:
         return
