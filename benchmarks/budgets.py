@@ -113,7 +113,7 @@ def _idle(spot: Spot) -> None:
 
 
 def many_files(bench: Bench) -> list[Row]:
-    """A sync that finds nothing new, by the number of session files on the machine."""
+    """A sync that finds nothing new, or one new turn, by the number of session files on the machine."""
     sizes = bench.sizes
     commands: dict[object, Command] = {BARE: bench.bare()}
     limits = {sizes.files: 4.0, sizes.many_files: 6.0}
@@ -128,6 +128,13 @@ def many_files(bench: Bench) -> list[Row]:
         commands[files] = bench.product("sync", spot=spot)
     bench.settled(*spots)
     cost = alternating(commands, sizes.runs_start)
+    biggest = spots[-1]
+    talking = {
+        BARE: bench.bare(),
+        "turn": bench.product("sync", spot=biggest, prepare=partial(synthetic.append, biggest.home)),
+    }
+    turn = alternating(talking, sizes.runs)
+    named = f"one new turn, {sizes.many_files:,} session files"
     return [
         compared(
             f"nothing_new_{files}_files",
@@ -138,6 +145,16 @@ def many_files(bench: Bench) -> list[Row]:
             f"{spent(cost[files])}, {cost[files].peak_mb:.0f} MB",
         )
         for files, limit in limits.items()
+    ] + [
+        compared(
+            "one_new_turn_many_files",
+            named,
+            12,
+            "× bare",
+            ratio(turn["turn"], turn[BARE]),
+            f"{spent(turn['turn'])}, {turn['turn'].peak_mb:.0f} MB",
+        ),
+        _peak("one_new_turn_many_files", named, 60, turn["turn"]),
     ]
 
 

@@ -60,6 +60,10 @@ class Layout:
         """Derived cache: what the last run that found nothing new depended on."""
         return self.run / "unchanged"
 
+    def listed(self, agent: str) -> Path:
+        """Derived cache: the many session files of one agent, and what finding them depended on."""
+        return self.run / f"listed-{agent}"
+
     @property
     def write_lock(self) -> Path:
         """Held by whoever writes to the log; the operating system releases it with its holder."""

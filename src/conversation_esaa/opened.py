@@ -159,7 +159,7 @@ class Opened:
                   again without another look.
         """
         wait = self.lock_wait_s if wait_s is None else wait_s
-        witness = None if agents or session or full or not project else self._witness()
+        witness = self._witness()
         settle_move(self.layout, self.machine, wait_s=wait)
         try:
             report = self._synced(agents, session, full=full, wait=wait, witness=witness)
@@ -167,18 +167,19 @@ class Opened:
                 self.renew(report.head, wait_s=wait)
         finally:
             self._close_index()
-        if witness and report.nothing_new and (record := witness.record(answers(report))):
-            with suppress(OSError):  # only a cache
-                replace_file(self.layout.unchanged, record)
+        everything = not (agents or session or full) and project
+        if everything and report.nothing_new:
+            root, home = str(self.root), str(self.machine.user_home)
+            if record := witness.record(answers(report), root=root, home=home, version=__version__):
+                with suppress(OSError):  # only a cache
+                    replace_file(self.layout.unchanged, record)
         return report
 
     def _witness(self) -> Witness:
         """Takes down what a run depends on, beginning with our own files."""
         layout = self.layout
         began_ns = int(datetime.fromisoformat(self.machine.now()).timestamp() * 1e9)
-        witness = Witness(
-            root=str(self.root), home=str(self.machine.user_home), version=__version__, began_ns=began_ns
-        )
+        witness = Witness(began_ns=began_ns)
         for path in (layout.config, layout.log, layout.sync_state, *map(layout.read_model, READ_MODELS)):
             witness.content(str(path))
         witness.kind(str(layout.index))
@@ -191,7 +192,7 @@ class Opened:
         *,
         full: bool,
         wait: float,
-        witness: Witness | None,
+        witness: Witness,
     ) -> SyncReport:
         return sync(
             layout=self.layout,

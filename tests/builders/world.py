@@ -179,9 +179,9 @@ class _Agent:
     def __init__(self, world: World, name: str, cwd: str, session: str = "") -> None:
         self.world, self.cwd = world, cwd
         self.id = session or str(uuid.uuid5(uuid.NAMESPACE_URL, name))
-        self.count = 0
         self.path = self._path()
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.count = len(self.path.read_bytes().splitlines()) if self.path.exists() else 0
 
     def _path(self) -> Path:
         raise NotImplementedError

@@ -28,7 +28,7 @@ class Looked:
     """What a run knows, and the identities of the log that it looks them up in."""
 
     def __init__(self, *turns: ConversationTurn, recognised=()) -> None:
-        self.known = Known(recognised)
+        self.known = Known(lambda: recognised)
         self.log = Remembered()
         self.log.learn((Entry(each, b"", 0) for each in turns), roots=ROOT)
 

@@ -363,10 +363,10 @@ def test_ten_thousand_files_are_compared_one_by_one(tmp_path) -> None:
     for file in files:
         file.touch()
     began_ns = time.time_ns() + HOUR * 10**9
-    witness = Witness(root="/r", home="/h", version="1", began_ns=began_ns)
+    witness = Witness(began_ns=began_ns)
     for file in files:
         witness.content(str(file))
-    kept = witness.record(("text", "{}"))
+    kept = witness.record(("text", "{}"), root="/r", home="/h", version="1")
     assert kept
     record = tmp_path / "record"
     record.write_bytes(kept)
@@ -381,11 +381,11 @@ def test_ten_thousand_files_are_compared_one_by_one(tmp_path) -> None:
 @given(st.text(), st.text())
 def test_what_cannot_be_written_down_is_not(text, other) -> None:
     """A name with a NUL or half a character in it is no name of a file: such a run is looked at each time."""
-    witness = Witness(root="/r", home="/h", version="1", began_ns=0)
+    witness = Witness(began_ns=0)
     witness.variable(other.replace("\0", "") or "x", text)
     witness.kind(text)
 
-    kept = witness.record(("", ""))
+    kept = witness.record(("", ""), root="/r", home="/h", version="1")
 
     assert kept is None or b"\0" not in text.encode("utf-8", "surrogateescape")
 
@@ -399,9 +399,9 @@ def test_a_file_whose_owner_is_set_by_reading_it_is_known_by_what_is_written(tmp
     given = {"root": "/r", "home": "/h", "version": "1"}
 
     def note() -> None:
-        witness = unchanged.Witness(**given, began_ns=long_after_ns)
+        witness = unchanged.Witness(began_ns=long_after_ns)
         witness.written(str(path))
-        record.write_bytes(witness.record(("", "")) or b"")
+        record.write_bytes(witness.record(("", ""), **given) or b"")
 
     note()
     os.chown(path, os.getuid(), os.getgid())

@@ -14,7 +14,7 @@ from conversation_esaa.events import ConversationTurn, Entry, FromSource
 from conversation_esaa.log.v1_1 import TurnKey, turn_key, v1_1_turn_keys, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from conversation_esaa.events import Unreadable
 
@@ -80,17 +80,16 @@ class Known:
     """Whether the log has a draft already, or the batch that is being put together.
 
     recognised   native turns that earlier runs recognised as v1.1's: event id → digest of the v1.1 turn.
+                 Asked for when the log turns out to have such turns.
     """
 
-    def __init__(self, recognised: Iterable[Mapping[str, str]] = ()) -> None:
+    def __init__(self, recognised: Callable[[], Iterable[Mapping[str, str]]] = tuple) -> None:
         self._ids: set[str] = set()
         self._copy_keys: set[str] = set()
         self._recognised_copies: set[str] = set()  # copy keys of turns that only a v1.1 line stands for
         self._recognised: dict[str, str] = {}
         self._met: Counter[str] = Counter()
-        for found in recognised:
-            for event_id, digest in found.items():
-                self._recognise(event_id, digest)
+        self._earlier: Callable[[], Iterable[Mapping[str, str]]] | None = recognised
 
     def add(self, event: FromSource) -> None:
         """Take in a draft that will be appended."""
@@ -122,6 +121,11 @@ class Known:
         return log.has_v1_1() and self._captured_by_v1_1(draft, log, recognised)
 
     def _captured_by_v1_1(self, draft: ConversationTurn, log: Identities, recognised: dict[str, str]) -> bool:
+        if self._earlier is not None:
+            for found in self._earlier():
+                for event_id, earlier in found.items():
+                    self._recognise(event_id, earlier)
+            self._earlier = None
         digest = self._recognised.get(draft.event_id)
         if digest is None:
             key = turn_key(draft.source, draft.source_session_id, draft.actor, draft.text)

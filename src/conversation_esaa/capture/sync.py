@@ -15,16 +15,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
+from conversation_esaa import __version__
 from conversation_esaa.agents import listing, plugins, sqlite
 from conversation_esaa.agents.registry import absent, agent, is_there, modules, unlisted
-from conversation_esaa.capture import cursors
+from conversation_esaa.capture import cursors, listed
 from conversation_esaa.capture.cursors import Cursor, SyncState, look
 from conversation_esaa.capture.dedupe import Identities, Known, Remembered
 from conversation_esaa.capture.gate import Verdict
+from conversation_esaa.capture.listed import Asked, Found
 from conversation_esaa.capture.report import AgentReport, FileProblem, SyncReport, os_words
 from conversation_esaa.capture.roots import roots_now, workspace_gate
 from conversation_esaa.capture.session import MORE, Draft, Rules, Session
@@ -33,11 +35,14 @@ from conversation_esaa.events import ConversationTurn, Entry, Head
 from conversation_esaa.ids import AgentId, agent_id
 from conversation_esaa.lookup import IndexUnusable
 from conversation_esaa.progress import unheard
+from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from conversation_esaa.agents.registry import AgentModule, SessionFile
+    from conversation_esaa.capture.cursors import Stat
+    from conversation_esaa.capture.listed import Listing
     from conversation_esaa.capture.unchanged import Witness
     from conversation_esaa.layout import Layout
     from conversation_esaa.log.contract import EventLog, Recovered, Writer
@@ -122,6 +127,7 @@ def sync(
                 run.save(finished=False)
             raise
         run.save()
+        run.keep_listings()
         return run.report()
 
 
@@ -141,7 +147,6 @@ class _Run:
     ) -> None:
         self.layout, self.log, self.settings, self.sources = layout, log, settings, sources
         self.now, self.wait_s, self.open_index, self.witness = now, wait_s, index, witness
-        self.environ = _Asked(sources.environ, witness) if witness else sources.environ
         if witness:
             for path in (str(layout.root), *settings.all_roots):  # what `roots_now` looks at
                 witness.kind(path)
@@ -163,6 +168,8 @@ class _Run:
         self._changed = False
         self._listed: set[AgentId] = set()
         self._found: set[str] = set()
+        self._settled: dict[str, Stat] = {}  # session files that were read to their end, as they were
+        self._to_keep: list[_Listed] = []
 
     def _trusted_state(self) -> SyncState:
         state = cursors.load(self.layout.sync_state)
@@ -175,20 +182,59 @@ class _Run:
         return state
 
     def sessions_with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[Session]:
-        with listing.witnessed_by(self.witness):
-            return self._with_news(name, only=only, full=full)
-
-    def _with_news(self, name: AgentId, *, only: Path | None, full: bool) -> list[Session]:
+        """The sessions of one agent that are to be read."""
         report = self.reports.setdefault(name, AgentReport(agent=name, home=""))
         if name not in modules():
             raise UnknownName("agent", name, known=tuple(modules()))
-        if missing := absent(name, self.environ, self.sources.user_home):
+        if not (only or full or self.roots_changed) and (recalled := self._recalled(name)):
+            return self._with_news_of(name, recalled, report)
+        part = self.witness.apart() if self.witness else None
+        try:
+            with listing.witnessed_by(part):
+                return self._with_news(name, report, part, only=only, full=full)
+        finally:
+            if self.witness and part:
+                self.witness.include(part)
+
+    def _recalled(self, name: AgentId) -> Listing | None:
+        if self.witness is None or not self.state.id:
+            return None
+        return listed.recall(self.layout.listed(name), self._asked(name), self.sources.environ, self.witness)
+
+    def _asked(self, name: AgentId) -> Asked:
+        return Asked(
+            agent=name,
+            version=__version__,
+            state=self.state.id,
+            user_home=str(self.sources.user_home),
+            roots=self.roots,
+        )
+
+    def _with_news_of(self, name: AgentId, recalled: Listing, report: AgentReport) -> list[Session]:
+        """By what was found before: for an agent that did nothing, its module is not even imported."""
+        found = recalled.found
+        report.home, report.found, report.moved = found.home, found.found, found.moved
+        report.sessions = len(recalled.paths)
+        self._found.update(recalled.paths)
+        streams = [
+            stream
+            for file in recalled.to_look_at
+            if (stream := self._session(agent(name), file, report, again=False))
+        ]
+        report.unlisted = found.unlisted if streams else {}
+        return streams
+
+    def _with_news(
+        self, name: AgentId, report: AgentReport, part: Witness | None, *, only: Path | None, full: bool
+    ) -> list[Session]:
+        environ = _Environment(self.sources.environ, part) if part else self.sources.environ
+        if missing := absent(name, environ, self.sources.user_home):
             report.home = str(missing)
             self._listed.add(name)
             return []
         try:
             module = agent(name)
-            home = module.home(self.environ, self.sources.user_home)
+            home = module.home(environ, self.sources.user_home)
             report.home, report.found = str(home), is_there(module, home)
             report.moved = home != module.home({}, self.sources.user_home)
             found = list(module.session_files(home, self.roots))
@@ -210,11 +256,18 @@ class _Run:
             if stream := self._session(module, file, report, again=full or bool(wanted)):
                 streams.append(stream)
         # `status` tells what can't be read at any time; a run with nothing new stays cheap.
-        if streams or not self.state.sources:
+        tell = bool(streams or not self.state.sources)
+        keep = part if not only and listed.is_worth_it(name, found) else None
+        if tell or keep:
             try:
-                report.unlisted = unlisted(module, home)
+                around = unlisted(module, home)
             except Exception as error:  # noqa: BLE001 - what is only told must not stop what is captured
                 report.problems.append(FileProblem(str(home), f"{type(error).__name__} while looking around"))
+                return streams
+            report.unlisted = around if tell else {}
+            if keep:
+                what = Found(home=str(home), found=report.found, moved=report.moved, unlisted=around)
+                self._to_keep.append(_Listed(name, what, found, keep))
         return streams
 
     def _session(
@@ -230,6 +283,7 @@ class _Run:
         cursor = self.state.cursor(file.key)
         again = again or (cursor is not None and self._belongs_here_now(cursor))
         if cursor and cursor.is_current(stat, file.revision) and not again:
+            self._settled[file.key] = stat
             return None
         report.read += 1
         return Session(module, file, report, self.rules, stat=stat, cursor=None if again else cursor)
@@ -292,7 +346,7 @@ class _Run:
 
     def _known_now(self) -> Known:
         if self._known is None:
-            self._known = Known(self.state.recognised())
+            self._known = Known(self.state.recognised)
             self._index = self.open_index()
         return self._known
 
@@ -351,6 +405,7 @@ class _Run:
             self.state.roots = list(self.roots)
         if not self._changed:
             return
+        self.state.id = self.state.id or os.urandom(8).hex()
         self.state.log_size = self.head.size
         self.state.log_fingerprint = self.log.fingerprint(self.head.size)
         try:
@@ -361,6 +416,14 @@ class _Run:
                 hint="Everything captured is safe in the log; the next sync will look at the same files "
                 "again. Free space or mend the permissions, then run `conversation-esaa sync`.",
             ) from None
+
+    def keep_listings(self) -> None:
+        """Write down what was listed of agents with many sessions. Call after `save`: it stands on the cursors."""
+        for name, found, files, witness in self._to_keep:
+            record = listed.record(self._asked(name), found, files, self._settled, witness)
+            if record and self.state.id:
+                with suppress(OSError):  # only a cache
+                    replace_file(self.layout.listed(name), record)
 
     def _is_gone(self, key: str) -> bool:
         cursor = self.state.cursor(key)
@@ -376,6 +439,7 @@ class _Run:
         if session.finished:
             session.cursor.captured += session.met
             self.state.keep(session.file.key, session.cursor)
+            self._settled[session.file.key] = session.stat
             self._changed = True
 
     def report(self) -> SyncReport:
@@ -388,7 +452,16 @@ class _Run:
         )
 
 
-class _Asked(Mapping[str, str]):
+class _Listed(NamedTuple):
+    """What was listed of one agent in this run."""
+
+    agent: AgentId
+    found: Found
+    files: list[SessionFile]
+    witness: Witness  # of the listing
+
+
+class _Environment(Mapping[str, str]):
     """The environment, and what was asked of it."""
 
     def __init__(self, environ: Mapping[str, str], witness: Witness) -> None:

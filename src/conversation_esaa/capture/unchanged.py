@@ -15,7 +15,7 @@ import os
 
 TYPE_CHECKING = False  # `typing` costs milliseconds
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _FORMAT = b"conversation-esaa unchanged/1"
 _END = b"end"
@@ -34,11 +34,37 @@ class Witness:
     began_ns   the time before the first look, in nanoseconds since 1970.
     """
 
-    def __init__(self, *, root: str, home: str, version: str, began_ns: int) -> None:
+    def __init__(self, *, began_ns: int) -> None:
         self.trusted = True  # nothing changed too shortly before, and everything can be written down
-        self._racy_from = began_ns - RACY_NS
+        self._began_ns = began_ns
         self._seen: dict[bytes, bytes] = {}
-        self._head = (_FORMAT, version.encode(), self._bytes(root), self._bytes(home))
+
+    def apart(self) -> Witness:
+        """One for a part of the run, to be included when that is over."""
+        return Witness(began_ns=self._began_ns)
+
+    def include(self, part: Witness) -> None:
+        """What a part of the run depended on, the whole depends on."""
+        self.trusted = self.trusted and part.trusted
+        self.take_over(part.pairs())
+
+    def pairs(self) -> Iterable[tuple[bytes, bytes]]:
+        """What was taken down: a kind and a name, and a value."""
+        return self._seen.items()
+
+    def take_over(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        """What another took down, and was compared just now."""
+        for key, value in pairs:
+            self._seen.setdefault(key, value)
+
+    def take_over_content(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        """As `take_over`, of files: a path, and what `content_now` gave for it."""
+        for name, value in pairs:
+            self._seen.setdefault(_CONTENT + name, value)
+
+    def is_racy(self, *times_ns: int) -> bool:
+        """Whether a file that changed at these times may change again, and they would not tell."""
+        return max(times_ns) >= self._began_ns - RACY_NS
 
     def content(self, path: str) -> None:
         """What is in a file or directory."""
@@ -51,7 +77,7 @@ class Witness:
         name = self._bytes(path)
         if _WRITTEN + name not in self._seen:
             found = _stat(name)
-            if found is not None and found.st_mtime_ns >= self._racy_from:
+            if found is not None and self.is_racy(found.st_mtime_ns):
                 self.trusted = False
             self._seen[_WRITTEN + name] = _written(found)
 
@@ -74,9 +100,10 @@ class Witness:
         """A variable of the environment; None when it is not set."""
         self._seen.setdefault(_VARIABLE + self._bytes(name), _variable(value))
 
-    def record(self, answers: tuple[str, str]) -> bytes | None:
+    def record(self, answers: tuple[str, str], *, root: str, home: str, version: str) -> bytes | None:
         """What to keep, for `answers` to be given again; None when nothing should be."""
-        fields = [*self._head, *(answer.encode("utf-8", "backslashreplace") for answer in answers)]
+        fields = [_FORMAT, version.encode(), self._bytes(root), self._bytes(home)]
+        fields += (answer.encode("utf-8", "backslashreplace") for answer in answers)
         for item in self._seen.items():
             fields += item
         record = b"\0".join((*fields, _END))
@@ -90,7 +117,7 @@ class Witness:
             return b""
 
     def _take(self, name: bytes, found: os.stat_result | None) -> None:
-        if found is not None and max(found.st_mtime_ns, found.st_ctime_ns) >= self._racy_from:
+        if found is not None and self.is_racy(found.st_mtime_ns, found.st_ctime_ns):
             self.trusted = False
         self._seen[_CONTENT + name] = _content(found)
 
@@ -114,22 +141,30 @@ def answers(
         if fields[:4] != head or fields[-1] != _END or len(fields) % 2 == 0:
             return None
         for key, value in _pairs(fields):
-            what, name = key[:1], key[1:]
-            if what == _CONTENT:
-                same = _content(_stat(name)) == value
-            elif what == _WRITTEN:
-                same = _written(_stat(name)) == value
-            elif what == _KIND:
-                same = _kind(_stat(name)) == value
-            elif what == _REAL:
-                same = _real(name) == value
-            else:
-                same = _variable(environ.get(os.fsdecode(name))) == value
-            if not same:
+            if not is_same(key, value, environ):
                 return None
         return fields[4].decode(), fields[5].decode()
     except (OSError, ValueError):
         return None
+
+
+def is_same(key: bytes, value: bytes, environ: Mapping[str, str]) -> bool:
+    """Whether a thing is as a witness took it down."""
+    what, name = key[:1], key[1:]
+    if what == _CONTENT:
+        return _content(_stat(name)) == value
+    if what == _WRITTEN:
+        return _written(_stat(name)) == value
+    if what == _KIND:
+        return _kind(_stat(name)) == value
+    if what == _REAL:
+        return _real(name) == value
+    return _variable(environ.get(os.fsdecode(name))) == value
+
+
+def content_now(name: bytes) -> bytes:
+    """What tells that the content of a file may have changed; nothing, where there is none."""
+    return _content(_stat(name))
 
 
 def _pairs(fields: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
