@@ -58,6 +58,8 @@ def test_the_table_has_a_row_for_every_budget(tmp_path: Path):
         "a hook call that starts a worker, 60 events in the log",
         "sync, nothing new, 3 session files",
         "sync, nothing new, 5 session files",
+        "one new turn, 5 session files",
+        "peak memory, one new turn, 5 session files",
         "sync, nothing new, 60 events in the log against 20",
         "one new turn, session of 8 turns against 4",
         "`context --last 20`, 60 events in the log against 20",
