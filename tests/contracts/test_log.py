@@ -26,6 +26,7 @@ from builders.log import (
 from conversation_esaa.errors import LockTimeout
 from conversation_esaa.events import ConversationTurn, Head, TaskUpdated, UnknownEvent
 from conversation_esaa.ids import curated_event_id
+from conversation_esaa.log import reader
 from conversation_esaa.log.contract import BadDraft, PositionLost, WriterClosed
 
 
@@ -48,6 +49,21 @@ def test_what_was_appended_is_what_is_read_in_both_directions(kept):
     assert [kept.log.entry_at(entry.offset) for entry in written] == written
     assert [line_no for line_no, _ in kept.log.numbered()] == [1, 2, 3, 4]
     assert findings(kept) == []
+
+
+@pytest.mark.parametrize("size", [1, 7, 300, 1 << 16])
+def test_pieces_are_all_lines_whatever_their_size(kept, size, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reader, "PIECE", size)
+    append(kept, turn("first"), goal(), turn("x" * 1000, index=1), started())
+    lines = kept.bytes() + b"\n\nno event\n"
+    kept.put(lines + b"torn")
+
+    pieces = list(kept.log.pieces())
+
+    assert b"".join(piece for _, piece in pieces) == lines
+    assert all(piece.endswith(b"\n") for _, piece in pieces)
+    assert all(lines.startswith(piece, offset) for offset, piece in pieces)
+    assert all(len(piece) <= 2 * size or b"\n" not in piece[:-size] for _, piece in pieces)
 
 
 def test_the_writer_fills_in_what_a_draft_cannot_know(kept):

@@ -303,11 +303,11 @@ def test_a_disk_that_was_full_leaves_the_old_read_models_and_says_which_are_late
 def test_a_log_that_shrinks_under_the_reader_asks_for_another_run(
     harmed: Harmed, monkeypatch: pytest.MonkeyPatch
 ):
-    def lines(log: FileLog):
+    def pieces(log: FileLog):
         raise PositionLost(7)
         yield
 
-    monkeypatch.setattr(FileLog, "lines", lines)
+    monkeypatch.setattr(FileLog, "pieces", pieces)
 
     assert harmed.verify().counts == {"log.changed": 1}
 

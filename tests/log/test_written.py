@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conversation_esaa.events import TYPES, ConversationTurn
 from conversation_esaa.log import chain
 from conversation_esaa.log.codec import read_line
-from conversation_esaa.log.written import spelled, turns_in
+from conversation_esaa.log.written import runs, spelled
 
 PREVIOUS, SALT = bytes(32), bytes(range(16))
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
@@ -47,7 +47,7 @@ def test_any_event_is_spelled_as_the_writer_spelled_it(name, data):
 def test_a_turn_as_written_has_the_values_that_readers_take(text, actor, flags):
     line = a_turn(text=text, summary=text[:200], actor=actor, **({"flags": flags} if flags else {}))
 
-    [turn] = turns_in([line])
+    [(_, [turn])] = runs(line + b"\n")
 
     read = read_line(line)
     assert all(getattr(turn, name) == getattr(read, name) for name in ConversationTurn.__struct_fields__)
@@ -80,5 +80,12 @@ OTHERWISE = {
 @pytest.mark.parametrize("line", OTHERWISE.values(), ids=OTHERWISE)
 def test_what_is_written_otherwise_is_left_to_others(line):
     """Two readers could take two things from it, or it is no turn: the careful way is for such lines."""
-    assert turns_in([line]) == [None]
-    assert turns_in([TURN, line])[1] is None
+    apart = line + b"\n"
+
+    assert list(runs(apart)) == [([apart], [])]
+    for order in ([TURN, line], [line, TURN], [TURN, TURN, line, TURN]):
+        piece = b"".join(each + b"\n" for each in order)
+        found = list(runs(piece))
+        assert b"".join(each for lines, _ in found for each in lines) == piece
+        assert all(len(turns) in {0, len(lines)} for lines, turns in found)
+        assert [bool(turns) for lines, turns in found for _ in lines] == [each is TURN for each in order]

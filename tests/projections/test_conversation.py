@@ -1,10 +1,14 @@
 """What was said, in a value that does not grow with it."""
 
 import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders.logs import LogBuilder, reference, rich
 from conversation_esaa.events import ConversationTurn, SessionEnded, SessionStarted
 from conversation_esaa.projections import conversation
+from conversation_esaa.projections.conversation import EMPTY, Listener
+from conversation_esaa.projections.injected import begin_line, end_line
 
 
 def heard(log):
@@ -172,3 +176,38 @@ def test_the_words_of_a_system_are_counted_and_neither_a_request_nor_an_answer()
 
     session = talk.voices["codex"].sessions["s"]
     assert (session.turns, session.request, session.answer) == (1, None, None)
+
+
+HANDOFF = f"{begin_line(1, 'a' * 64)}\nMade up.\n{end_line(1)}"
+TIMES = ["", "2026-01-05T10:00:00.000Z", "2026-01-06T10:00:00.000Z"]
+turns = st.builds(
+    ConversationTurn,
+    source=st.sampled_from(["codex", "codex", "grok", "", conversation.UNNAMED]),
+    source_session_id=st.sampled_from(["a", "a", "a", "b", "c", "d", "e", "f", "g"]),
+    actor=st.sampled_from(["user", "assistant", "assistant", "system"]),
+    message_ref=st.sampled_from(["", "m", "m", "n"]),
+    text=st.sampled_from(["", "One.", "Two.", "Three.", HANDOFF, f"Before. {HANDOFF}"]),
+    ts=st.sampled_from([*TIMES[1:], *TIMES]),
+    recorded_at=st.sampled_from([*TIMES[2:] * 4, *TIMES]),
+    cwd=st.sampled_from(["", "", "/made/up", "/made/over"]),
+    git_commit=st.sampled_from(["", "", "", "c0ffee"]),
+)
+histories = st.lists(turns, max_size=40).map(
+    lambda said: [msgspec.structs.replace(turn, seq=seq) for seq, turn in enumerate(said, 1)]
+)
+
+
+@given(histories, st.lists(st.integers(1, 12), max_size=12))
+def test_many_turns_at_once_are_heard_as_one_by_one(said, sizes):
+    """What a check of the whole log folds is what capture folded, turn by turn."""
+    singly, at_once = Listener(EMPTY), Listener(EMPTY)
+    for turn in said:
+        singly.hear_turn(turn)
+
+    rest = list(said)
+    for size in [*sizes, len(said)]:
+        if part := rest[:size]:
+            at_once.hear_turns(part)
+        rest = rest[size:]
+
+    assert msgspec.json.encode(at_once.conversation()) == msgspec.json.encode(singly.conversation())

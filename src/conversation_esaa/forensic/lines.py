@@ -97,9 +97,10 @@ _STATUSES: dict[type[Recorded], tuple[str, ...]] = {
 }
 _ACTORS = frozenset(map(str, Actor))
 
-# A moment in the log's form, of a day that every month has.
-_IN_OUR_FORM = re.compile(
-    r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z",
+_MOMENT = len("2026-01-01T07:00:00.000Z")
+# Moments in the log's form, one behind the other, each of a day that every month has.
+_ALL_IN_OUR_FORM = re.compile(
+    r"(?:(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z)*",
     re.ASCII,
 ).fullmatch
 _encode = msgspec.json.Encoder().encode
@@ -140,14 +141,18 @@ class LineCheck:
             or recorded != sorted(recorded)
             or recorded[0] < self.recorded_at
             or not all(map(le, said, recorded))
-            or not all(map(_IN_OUR_FORM, {*said, *recorded}))
+            or {*map(len, said), *map(len, recorded)} != {_MOMENT}
+            or not _ALL_IN_OUR_FORM("".join((*said, *set(recorded))))
         ):
             return False
-        identities = [  # as ids.turn_event_id hashes them
-            _encode(("turn", turn.source, turn.source_ref) if turn.source_ref else _by_words(turn))
-            for turn in turns
-        ]
-        return [sha256(each).hexdigest() for each in identities] == [turn.event_id for turn in turns]
+        digests, fresh = [], sha256().copy
+        for turn in turns:  # as ids.turn_event_id hashes it
+            identity = fresh()
+            identity.update(
+                _encode(("turn", turn.source, turn.source_ref) if turn.source_ref else _by_words(turn))
+            )
+            digests.append(identity.hexdigest())
+        return digests == [turn.event_id for turn in turns]
 
     def chained(self, line_no: int, entry: Entry, found: list[chain.Finding]) -> bool:
         """All about a line of the chain; whether it is damaged.

@@ -36,6 +36,7 @@ _SALT_KEY = b'","salt":"'
 _SALT_AFTER = len(_HASH_KEY) + 2 * HASH_BYTES  # bytes from where the hash's key begins to the salt's key
 _SALT_VALUE_AFTER = _SALT_AFTER + len(_SALT_KEY)
 _WORDS_AFTER = _SALT_VALUE_AFTER + 2 * SALT_BYTES + len(b'",')
+_NEARBY = 16  # bytes by which the leaves of lines that follow each other mostly differ at most
 _sha256 = hashlib.sha256
 
 
@@ -114,8 +115,9 @@ class Checker:
         return found
 
     def see_written(self, lines: Sequence[bytes], events: Sequence[Recorded]) -> bool:
-        """Take in a run of lines with words at once, when each stands as `seal` writes it.
+        """Take in a run of lines with words at once.
 
+        lines    as `written.runs` gives them.
         events   of this version, each as its line says.
 
         False when there is anything to say of one of them, or when that can't be told so cheaply: then none
@@ -180,35 +182,43 @@ def examine(line: bytes, event: Recorded, previous: bytes) -> tuple[bool | None,
 
 
 def are_sealed(lines: Sequence[bytes], events: Sequence[Recorded], previous: bytes) -> bool:
-    """Whether lines with words continue `previous` and each other, each standing as `seal` writes it.
+    """Whether lines with words continue `previous` and each other.
+
+    lines   with their line feeds, each byte for byte as the writer spells its event: so its parts can be cut
+            out at their places.
 
     False also where it takes a closer look to tell. Done column by column: most of what a check costs beyond
     its two digests are the steps between them.
     """
-    hashes = [event.hash for event in events]
     salts = [event.salt for event in events]
-    if (together := "".join(salts)).lower() != together:
+    together = "".join(salts)
+    if {*map(len, salts)} != {2 * SALT_BYTES} or together.lower() != together:
         return False
-    end = 0  # of the leaf: mostly where that of the line before ended
-    ends = [end := end if line.startswith(_HASH_KEY, end) else line.find(_HASH_KEY) for line in lines]
     try:
-        links = [previous, *map(unhexlify, hashes)]
-        leaves = [
-            _sha256(b"".join((link, line[:end], b"}"))).hexdigest()
-            for link, line, end in zip(links, lines, ends, strict=False)
-        ]
-        words = [
-            _sha256(unhexlify(salt) + b"{" + line[end + _WORDS_AFTER :]).hexdigest()
-            for salt, line, end in zip(salts, lines, ends, strict=True)
-        ]
+        salt_bytes = unhexlify(together)
     except ValueError:  # no hex digits
         return False
-    heads = [line[end + _SALT_AFTER : end + _WORDS_AFTER] for line, end in zip(lines, ends, strict=True)]
-    return (
-        leaves == hashes
-        and words == [event.content_digest for event in events]
-        and heads == [b'","salt":"%b",' % salt.encode() for salt in salts]
-    )
+    nearby = lines[0].find(_HASH_KEY) - _NEARBY
+    ends = [line.find(_HASH_KEY, nearby) for line in lines]
+    if min(ends) < 0:
+        ends = [line.find(_HASH_KEY) for line in lines]
+    fresh = _sha256().copy  # cheaper than a new one, for which OpenSSL looks up the algorithm
+    link, links, words = previous, [], []
+    for line, end, salt_at in zip(lines, ends, range(0, len(salt_bytes), SALT_BYTES), strict=True):
+        leaf = fresh()
+        leaf.update(link)
+        leaf.update(line[:end])
+        leaf.update(b"}")
+        link = leaf.digest()
+        links.append(link)
+        content = fresh()
+        content.update(
+            b"".join((salt_bytes[salt_at : salt_at + SALT_BYTES], b"{", line[end + _WORDS_AFTER : -1]))
+        )
+        words.append(content.hexdigest())
+    return [*map(bytes.hex, links)] == [event.hash for event in events] and words == [
+        event.content_digest for event in events
+    ]
 
 
 def continues(line: bytes, event: Recorded, previous: bytes) -> bool:

@@ -60,8 +60,8 @@ class EventLog(Protocol):
     def numbered(self) -> Iterator[tuple[int, Entry | Unreadable]]:
         """As `entries()`, each with its physical line number, from 1: what `chain.check` reads."""
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The bytes of every line of the same prefix, with their offset, blank ones included: unread.
+    def pieces(self) -> Iterator[tuple[int, bytes]]:
+        """The bytes of the same prefix, in pieces of some whole lines, each with its offset: unread.
 
         For whoever reads all of a large log; `reader.Apart` tells what a line is.
         """

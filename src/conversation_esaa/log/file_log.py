@@ -60,9 +60,9 @@ class FileLog:
         """All lines with their numbers."""
         return reader.numbered(self._source())
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The bytes of every line, unread, with where it begins."""
-        return reader.lines(self._source())
+    def pieces(self) -> Iterator[tuple[int, bytes]]:
+        """All bytes, some whole lines at a time, with where they begin."""
+        return reader.pieces(self._source())
 
     def unfinished(self) -> int:
         """Bytes behind the last line."""

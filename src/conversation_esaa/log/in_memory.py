@@ -53,9 +53,9 @@ class InMemoryLog:
         """All lines with their numbers."""
         return reader.numbered(self)
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The bytes of every line, unread, with where it begins."""
-        return reader.lines(self)
+    def pieces(self) -> Iterator[tuple[int, bytes]]:
+        """All bytes, some whole lines at a time, with where they begin."""
+        return reader.pieces(self)
 
     def unfinished(self) -> int:
         """Bytes behind the last line."""

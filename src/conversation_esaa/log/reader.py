@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK = 1 << 18  # bytes read at once, forward: few calls, and they stay in the processor's cache
+PIECE = 1 << 16  # bytes that are looked at together: with all that is made of them they stay in that cache
 FIRST_BLOCK_BACKWARD = 1 << 16  # the last few lines are mostly what is wanted
 
 SAMPLE = 1024  # bytes at either end that a fingerprint covers; the last line's hash is mostly in it
@@ -71,9 +72,12 @@ def numbered(source: Source) -> Iterator[tuple[int, Entry | Unreadable]]:
     return _forward(source, 0, readable_end(source))
 
 
-def lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    """The bytes of every line, blank ones included, with their offset: unread, for `Apart` or `written`."""
-    return _lines(source, 0, readable_end(source))
+def pieces(source: Source) -> Iterator[tuple[int, bytes]]:
+    """All bytes in pieces of some whole lines, with their offset: unread, for `written` and `Apart`.
+
+    A piece has about PIECE bytes or, where that is longer, one line.
+    """
+    return _pieces(source, readable_end(source))
 
 
 def entries_backward(source: Source) -> Iterator[Entry | Unreadable]:
@@ -243,6 +247,22 @@ def _lines(source: Source, start: int, end: int, *, block: int = BLOCK) -> Itera
             begun.append(piece[at:])
     if begun:
         yield offset, b"".join(begun)
+
+
+def _pieces(source: Source, end: int) -> Iterator[tuple[int, bytes]]:
+    offset = 0
+    begun: list[bytes] = []  # of a line whose end lies further on
+    for block in _blocks(source, 0, end, block=PIECE):
+        stop = block.rfind(b"\n") + 1
+        if not stop:
+            begun.append(block)
+            continue
+        piece = b"".join((*begun, block[:stop]))
+        begun = [block[stop:]]
+        yield offset, piece
+        offset += len(piece)
+    if last := b"".join(begun):
+        yield offset, last
 
 
 def _lines_backward(source: Source, end: int) -> Iterator[tuple[int, bytes]]:

@@ -8,6 +8,8 @@ and its parts may be cut out at their places. What is not written so is for `cod
 from __future__ import annotations
 
 from functools import cache
+from io import BytesIO
+from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,11 +18,12 @@ import msgspec
 from conversation_esaa.events import ConversationTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
 
     from conversation_esaa.events import Recorded
 
-_encode = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
+_encode, _encode_lines = _encoder.encode, _encoder.encode_lines
 
 
 def spelled(event: Recorded) -> bytes:
@@ -31,21 +34,50 @@ def spelled(event: Recorded) -> bytes:
     return _spelling(type(event))(event)
 
 
-def turns_in(lines: Sequence[bytes]) -> list[ConversationTurn | None]:
-    """For each line the turn that it is as written; None where it is anything else.
+def runs(piece: bytes) -> Iterator[tuple[list[bytes], list[ConversationTurn]]]:
+    """The lines of a piece of a log, in order: runs of turns as they are written, and what is between them.
 
-    What comes has all attributes of a ConversationTurn and is none: its fields stand in the order of a line,
-    which makes decoding and encoding half as dear.
+    Lines come with their line feeds. With those that are anything else comes an empty list.
+
+    What comes as a turn has all attributes of a ConversationTurn and is none: its fields stand in the order of
+    a line, which makes decoding and encoding half as dear. Doing it for many at once saves a third of the rest.
     """
-    decode = _turn_decoder().decode
+    lines = BytesIO(piece).readlines()  # `split` looks at each byte by itself
     try:
-        turns = [decode(line) for line in lines]
+        found = _turn_decoder().decode_lines(piece)
     except (msgspec.DecodeError, ValueError, RecursionError):
-        return [None] * len(lines)
-    return [
-        cast("ConversationTurn", turn) if _encode(turn) == line and turn.event == _TURN else None
-        for turn, line in zip(turns, lines, strict=True)
-    ]
+        found = []
+    if len(found) != len(lines):  # one that cannot be read, a blank one, two values in one
+        yield from _runs_by_line(lines)
+        return
+    begin = offset = 0
+    for is_turn, run in groupby([turn.event == _TURN for turn in found]):
+        end = begin + len(list(run))
+        turns, own = found[begin:end], lines[begin:end]
+        if not is_turn:
+            yield own, []
+        elif piece.startswith(_encode_lines(turns), offset):  # no JSON has a line feed in it
+            yield own, turns
+        else:
+            yield from _runs_by_line(own)
+        offset += sum(map(len, own))
+        begin = end
+
+
+def _runs_by_line(lines: list[bytes]) -> Iterator[tuple[list[bytes], list[ConversationTurn]]]:
+    for is_turn, run in groupby(map(_turn_in, lines), bool):
+        turns = list(run)
+        own, lines = lines[: len(turns)], lines[len(turns) :]
+        yield own, cast("list[ConversationTurn]", turns) if is_turn else []
+
+
+def _turn_in(line: bytes) -> ConversationTurn | None:
+    try:
+        turn = _turn_decoder().decode(line)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    as_written = turn.event == _TURN and _encode(turn) + b"\n" == line
+    return cast("ConversationTurn", turn) if as_written else None
 
 
 _TURN = str(ConversationTurn.__struct_config__.tag)

@@ -90,9 +90,7 @@ class Folding:
 
     def take_turns(self, turns: Sequence[ConversationTurn]) -> None:
         """Some turns forward, none of which names a topic. Whatever has a turn's attributes will do."""
-        hear = self._listener.hear_turn
-        for turn in turns:
-            hear(turn)
+        self._listener.hear_turns(turns)
         self._seq = turns[-1].seq
 
     def state(self) -> State:

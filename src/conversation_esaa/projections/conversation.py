@@ -9,6 +9,8 @@ only copied, masked and cut at the end of a fold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import starmap
+from operator import attrgetter, le
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -24,10 +26,11 @@ from conversation_esaa.events import (
     event_name,
 )
 from conversation_esaa.ids import AgentId, EventId
-from conversation_esaa.projections.injected import without_injected
+from conversation_esaa.projections.injected import BEGIN, without_injected
 from conversation_esaa.text import excerpt, masked
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Self
 
 SESSIONS_KEPT = 5  # per agent, the most recently active
@@ -36,6 +39,9 @@ PART_CHARACTERS = 4000  # of one record
 
 _NAMES: dict[type[Recorded], str] = {kind: name for name, kind in TYPES.items()}
 _TURN = _NAMES[ConversationTurn]
+
+_cwd, _git_branch, _git_commit = map(attrgetter, ("cwd", "git_branch", "git_commit"))
+_model, _agent_version = map(attrgetter, ("model", "agent_version"))
 
 UNNAMED = AgentId("unknown")
 """Legacy lines that do not say whose log they come from: their turns are counted, and that is all."""
@@ -184,6 +190,41 @@ class Listener:
         self._count(_TURN)
         self._voice(turn).hear_turn(turn, self._noted(turn))
 
+    def hear_turns(self, turns: Sequence[ConversationTurn]) -> None:
+        """Some turns forward, with the outcome of `hear_turn` for each: of a session, the last ones tell nearly all.
+
+        A tenth of that price where the turns are of few sessions, all of them known.
+        """
+        said = [turn.ts for turn in turns]
+        of = self._parted(turns)
+        if not (of and all(said) and all(map(le, said, [turn.recorded_at for turn in turns]))):
+            for turn in turns:
+                self.hear_turn(turn)
+            return
+        self._counts[_TURN] = self._counts.get(_TURN, 0) + len(turns)
+        self._last_ts = max(self._last_ts, *said)
+        self._first_ts = min(self._first_ts or said[0], *said)
+        for (agent, session_id), own in of.items():
+            self._voices[agent].hear_turns(session_id, own)
+
+    def _parted(
+        self, turns: Sequence[ConversationTurn]
+    ) -> dict[tuple[AgentId, str], Sequence[ConversationTurn]]:
+        """Turns by agent and session. Nothing where the order of sessions matters: for a new one an old one goes."""
+        of: dict[tuple[AgentId, str], Sequence[ConversationTurn]] = {}
+        if len({turn.source_session_id for turn in turns}) == len({turn.source for turn in turns}) == 1:
+            of[turns[0].source, turns[0].source_session_id] = turns
+        else:
+            own: dict[tuple[AgentId, str], list[ConversationTurn]] = {}
+            for turn in turns:
+                own.setdefault((turn.source, turn.source_session_id), []).append(turn)
+            of.update(own)
+        return of if all(starmap(self._keeps, of)) else {}
+
+    def _keeps(self, agent: AgentId, session_id: str) -> bool:
+        voice = self._voices.get(agent)
+        return voice is not None and agent != UNNAMED and session_id in voice.sessions
+
     def _count(self, name: str) -> None:
         self._counts[name] = self._counts.get(name, 0) + 1
 
@@ -245,6 +286,14 @@ class _Voice:
         session = self.sessions.get(turn.source_session_id) or self.opened(turn.source_session_id)
         session.hear_turn(turn, ts)
         self.forget_one_too_many()
+
+    def hear_turns(self, session_id: str, turns: Sequence[ConversationTurn]) -> None:
+        """Turns of one session that is kept, none of them without its time or recorded before it."""
+        asked = [turn for turn in turns if turn.actor == "user"]
+        answered = [turn for turn in turns if turn.actor == "assistant"]
+        self.user_turns += len(asked)
+        self.assistant_turns += len(answered)
+        self.sessions[session_id].hear_turns(turns, asked=asked, answered=answered)
 
     def forget_one_too_many(self) -> None:
         if len(self.sessions) > SESSIONS_KEPT:
@@ -324,6 +373,26 @@ class _Session:
             self.answer = _said(self.answer, turn, ts)
         elif turn.actor == "user":
             self.request = _said(self.request, turn, ts)
+
+    def hear_turns(
+        self,
+        turns: Sequence[ConversationTurn],
+        *,
+        asked: Sequence[ConversationTurn],
+        answered: Sequence[ConversationTurn],
+    ) -> None:
+        self.last_seq = turns[-1].seq
+        self.last_ts = max(self.last_ts, *[turn.ts for turn in turns])
+        self.first_ts = self.first_ts or turns[0].ts
+        self.cwd = _last_stated(turns, _cwd) or self.cwd
+        self.git_branch = _last_stated(turns, _git_branch) or self.git_branch
+        self.git_commit = _last_stated(turns, _git_commit) or self.git_commit
+        self.model = _last_stated(turns, _model) or self.model
+        self.agent_version = _last_stated(turns, _agent_version) or self.agent_version
+        self.turns += len(turns)
+        self.ended = False
+        self.answer = _last_said(self.answer, answered)
+        self.request = _last_said(self.request, asked)
 
     def note(self, event: FromSource, ts: str) -> None:
         """When, and what the log states with some records only."""
@@ -412,3 +481,24 @@ def _said(before: _Message | None, event: ConversationTurn, ts: str) -> _Message
         before.add(text)
         return before
     return _Message(event.seq, event.event_id, ts, event.message_ref, [], [text], len(text))
+
+
+def _last_said(before: _Message | None, turns: Sequence[ConversationTurn]) -> _Message | None:
+    """What `_said` makes of `turns`, one after the other, from as near their end as the last message allows."""
+    at = len(turns) - 1
+    while at > 0 and not _begins_a_message(turns[at - 1], turns[at]):
+        at -= 1
+    for turn in turns[max(at, 0) :]:
+        before = _said(before, turn, turn.ts)
+    return before
+
+
+def _begins_a_message(before: ConversationTurn, turn: ConversationTurn) -> bool:
+    """Whether `turn` surely begins one, whatever was said before the two."""
+    if BEGIN in turn.text:
+        return False
+    return not turn.message_ref or (turn.message_ref != before.message_ref and BEGIN not in before.text)
+
+
+def _last_stated(turns: Sequence[ConversationTurn], key: Callable[[ConversationTurn], str]) -> str:
+    return next(filter(None, map(key, reversed(turns))), "")
