@@ -66,6 +66,24 @@ def test_pieces_are_all_lines_whatever_their_size(kept, size, monkeypatch: pytes
     assert all(len(piece) <= 2 * size or b"\n" not in piece[:-size] for _, piece in pieces)
 
 
+@pytest.mark.parametrize("size", [1, 7, 300, 1 << 13])
+def test_the_end_is_found_whatever_is_read_at_once(kept, size, monkeypatch: pytest.MonkeyPatch):
+    """The head is read at each append: little is read, so lines are mostly longer than that."""
+    monkeypatch.setattr(reader, "FIRST_BLOCK_BACKWARD", size)
+    monkeypatch.setattr(reader, "BLOCK", 4 * size)
+    append(kept, turn("first"), goal(), turn("x" * 1000, index=1))
+    whole = kept.bytes()
+    kept.put(whole[:40] + b"\n\n" + whole)
+
+    backward = list(kept.log.entries_backward())
+
+    assert [line.offset for line in backward] == [entry.offset for entry in kept.log.entries()][::-1]
+    assert backward[:3] == list(kept.log.entries())[:0:-1]
+    assert kept.log.head() == Head(seq=3, hash=backward[0].event.hash, size=len(whole) + 42)
+    kept.put(whole + b"{torn")
+    assert (kept.log.head().size, kept.log.unfinished()) == (len(whole), len(b"{torn"))
+
+
 def test_the_writer_fills_in_what_a_draft_cannot_know(kept):
     [spoken, curated] = [entry.event for entry in append(kept, turn("hello"), goal(), at=LATER)]
 

@@ -70,6 +70,16 @@ def test_a_writer_that_waits_gets_the_lock_when_its_holder_is_done(path, other):
         pass
 
 
+def test_the_words_of_a_holder_that_was_killed_do_not_stay(path):
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b'{"pid":1,"purpose":"' + b"x" * 1000)
+
+    with lock.held(path, purpose="sync", wait_s=0):
+        told = json.loads(path.read_bytes())
+
+    assert told["purpose"] == "sync"
+
+
 def test_a_holder_that_is_killed_holds_nothing(path, other):
     """FC-I05: no stale lock, nothing to judge, nothing to clean up."""
     other.send_signal(signal.SIGKILL)

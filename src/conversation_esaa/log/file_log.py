@@ -37,6 +37,7 @@ class FileLog:
 
     def __init__(self, layout: Layout, stamp: Stamp, *, entropy: Callable[[int], bytes] = os.urandom) -> None:
         self._layout = layout
+        self._path, self._lock = layout.log, layout.write_lock  # made once: putting paths together is dear
         self._stamp = stamp
         self._entropy = entropy
 
@@ -87,8 +88,8 @@ class FileLog:
             raise NoWorkspace(
                 f"there is no {layout.store}", hint=f"`conversation-esaa init` in {layout.root} makes one."
             )
-        with held(layout.write_lock, purpose=purpose, wait_s=wait_s):
-            file = LogFile(layout)
+        with held(self._lock, purpose=purpose, wait_s=wait_s):
+            file = LogFile(layout, self._path)
             writer = None
             try:
                 recovered = recover(file)
@@ -100,13 +101,12 @@ class FileLog:
                 file.close()
 
     def _source(self) -> reader.Source:
-        path = self._layout.log
         try:
-            return _OpenFile(path, os.O_RDONLY)
+            return _OpenFile(self._path, os.O_RDONLY)
         except FileNotFoundError:
             return _Nothing()
         except OSError as error:
-            raise unreadable(path, error) from error
+            raise unreadable(self._path, error) from error
 
 
 class _Nothing:
@@ -154,12 +154,12 @@ class _OpenFile:
 class LogFile(_OpenFile):
     """`writer.Medium` on disk, for whoever holds the lock."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, path: Path) -> None:
         self._layout = layout
         try:
-            super().__init__(layout.log, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            super().__init__(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         except OSError as error:
-            raise unreadable(layout.log, error) from error
+            raise unreadable(path, error) from error
 
     def extend(self, data: bytes, *, size: int) -> None:
         """One write and one fdatasync; on failure the file is cut back to `size` bytes."""

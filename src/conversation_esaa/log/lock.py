@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -120,8 +121,11 @@ def _acquired(path: Path, deadline: float, wait_s: float) -> int:
 
 def _opened(path: Path) -> int:
     try:
-        make_private_directory(path.parent)
-        return open_file(path, os.O_RDWR | os.O_CREAT)
+        try:
+            return open_file(path, os.O_RDWR | os.O_CREAT)
+        except FileNotFoundError:  # the first time, or somebody removed its directory
+            make_private_directory(path.parent)
+            return open_file(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -161,15 +165,16 @@ def _write_holder(descriptor: int, purpose: str) -> None:
         "purpose": purpose,
     }
     with contextlib.suppress(OSError, UnicodeEncodeError):  # a full disk must not take the lock away
-        os.ftruncate(descriptor, 0)
-        os.lseek(descriptor, 0, os.SEEK_SET)
+        if os.fstat(descriptor).st_size:  # of a holder that was killed
+            os.ftruncate(descriptor, 0)
         write_all(descriptor, msgspec.json.encode(told))
 
 
+@cache  # a system call, and no small one
 def _host() -> str:
     if hasattr(os, "uname"):
         return os.uname().nodename
-    import socket  # for every append, it would be dear
+    import socket  # only where nothing else tells
 
     return socket.gethostname()
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 18  # bytes read at once, forward: few calls, and they stay in the processor's cache
 PIECE = 1 << 16  # bytes that are looked at together: with all that is made of them they stay in that cache
-FIRST_BLOCK_BACKWARD = 1 << 16  # the last few lines are mostly what is wanted
+FIRST_BLOCK_BACKWARD = 1 << 13  # the last few lines are mostly what is wanted
 
 SAMPLE = 1024  # bytes at either end that a fingerprint covers; the last line's hash is mostly in it
 
@@ -121,6 +121,8 @@ def unfinished(source: Source) -> int:
 
 def last_line_end(source: Source, end: int) -> int:
     """Behind the last line feed before `end`; 0 when there is none."""
+    if end and _exactly(source, end - 1, 1) == b"\n":  # nearly always
+        return end
     at, length = end, FIRST_BLOCK_BACKWARD
     while at > 0:
         length = min(length, at)
@@ -275,15 +277,12 @@ def _lines_backward(source: Source, end: int) -> Iterator[tuple[int, bytes]]:
     while at > 0:
         length = min(length, at)
         at -= length
-        first, *lines = _exactly(source, at, length).split(b"\n")
-        position = at + length
-        for line in reversed(lines):
-            position -= len(line)
-            rest.append(line)
-            yield position, b"".join(reversed(rest))
-            rest = []
-            position -= 1
-        rest.append(first)
+        block, stop = _exactly(source, at, length), length
+        while (feed := block.rfind(b"\n", 0, stop)) >= 0:  # a line at a time: mostly the last one is enough
+            rest.append(block[feed + 1 : stop])
+            yield at + feed + 1, b"".join(reversed(rest))
+            rest, stop = [], feed
+        rest.append(block[:stop])
         length = min(2 * length, BLOCK)
     yield 0, b"".join(reversed(rest))
 

@@ -7,6 +7,7 @@ decoded again before it is written: what readers would not understand is never a
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -53,7 +54,7 @@ class LogWriter:
         entropy: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self._medium = medium
-        self._stamp = {key: value for key, value in cleaned(msgspec.to_builtins(stamp)).items() if value}
+        self._stamp = _stated(stamp)
         self._entropy = entropy
         self._open = True
         self.recovered = recovered
@@ -101,6 +102,11 @@ class LogWriter:
             replica = fields.get("replica_id", "")
             fields["event_id"] = curated_event_id(replica_id=replica, seq=seq, recorded_at=recorded_at)
         return fields
+
+
+@cache  # for every append the same
+def _stated(stamp: Stamp) -> dict[str, Any]:
+    return {key: value for key, value in cleaned(msgspec.to_builtins(stamp)).items() if value}
 
 
 def _sealed(fields: dict[str, Any], draft: Recorded, *, salt: bytes, previous: bytes) -> tuple[bytes, bytes]:
