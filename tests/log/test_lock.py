@@ -70,14 +70,17 @@ def test_a_writer_that_waits_gets_the_lock_when_its_holder_is_done(path, other):
         pass
 
 
-def test_the_words_of_a_holder_that_was_killed_do_not_stay(path):
+@pytest.mark.parametrize("length", [10, 1_000, 100_000])
+def test_the_words_of_a_holder_that_was_killed_do_not_stay(path, length):
     path.parent.mkdir(exist_ok=True)
-    path.write_bytes(b'{"pid":1,"purpose":"' + b"x" * 1000)
+    path.write_bytes(b'{"pid":1,"purpose":"' + b"x" * length)
 
     with lock.held(path, purpose="sync", wait_s=0):
         told = json.loads(path.read_bytes())
 
     assert told["purpose"] == "sync"
+    assert path.read_bytes().strip() == b""
+    assert path.stat().st_size < 5_000
 
 
 def test_a_holder_that_is_killed_holds_nothing(path, other):
@@ -95,7 +98,7 @@ def test_the_file_stays_and_says_nothing_when_nobody_holds_it(path):
         assert (told["pid"], told["purpose"]) == (os.getpid(), "decide")
         inode = path.stat().st_ino
 
-    assert path.read_bytes() == b""
+    assert path.read_bytes().strip() == b""
     assert path.stat().st_ino == inode
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _HELD_BY_ANOTHER = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, getattr(errno, "EDEADLK", -1)}
 _NOT_HERE = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
 _HOLDER_BYTES = 4096
+_WIDTH = 256  # bytes of the holder's words, blanks included
 _WINDOWS_LOCK_AT = 1 << 30  # a byte far behind the holder's words: Windows locks hinder reading
 
 
@@ -55,12 +56,11 @@ def held(path: Path, *, purpose: str, wait_s: float) -> Iterator[None]:
     """
     descriptor = _acquired(path, time.monotonic() + wait_s, wait_s)
     try:
-        _write_holder(descriptor, purpose)
+        _write_words(descriptor, _holder_words(purpose))
         try:
             yield
         finally:
-            with contextlib.suppress(OSError):
-                os.ftruncate(descriptor, 0)
+            _write_words(descriptor, b"")
     finally:
         os.close(descriptor)  # gives the lock back
 
@@ -157,17 +157,30 @@ def _try(descriptor: int, path: Path, *, shared: bool = False) -> bool:
     return True
 
 
-def _write_holder(descriptor: int, purpose: str) -> None:
+def _holder_words(purpose: str) -> bytes:
     told = {
         "pid": os.getpid(),
         "host": _host(),
         "since": to_utc(datetime.now(UTC)),
         "purpose": purpose,
     }
-    with contextlib.suppress(OSError, UnicodeEncodeError):  # a full disk must not take the lock away
-        if os.fstat(descriptor).st_size:  # of a holder that was killed
+    with contextlib.suppress(UnicodeEncodeError):
+        return msgspec.json.encode(told)
+    return b""
+
+
+def _write_words(descriptor: int, words: bytes) -> None:
+    """Write `words` over what is there, with blanks behind them.
+
+    The file keeps its size, since giving it another one twice is dearer than the rest of an append but the sync.
+    """
+    with contextlib.suppress(OSError):  # a full disk must not take the lock away
+        size = os.fstat(descriptor).st_size
+        if size > _HOLDER_BYTES:  # not ours
             os.ftruncate(descriptor, 0)
-        write_all(descriptor, msgspec.json.encode(told))
+            size = 0
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        write_all(descriptor, words.ljust(max(size, _WIDTH)))
 
 
 @cache  # a system call, and no small one
