@@ -252,16 +252,29 @@ def seal(
     Raises UnicodeEncodeError for a lone surrogate.
     """
     content = {key: fields.pop(key) for key in content_keys if key in fields}
-    words = b""
-    if content:
-        words = canonical_trusted(content)
-        fields["content_digest"] = hashlib.sha256(salt + words).hexdigest()
-    leaf_bytes = canonical_trusted(fields)
-    link = hashlib.sha256(previous + leaf_bytes)
-    line = b'%b,"hash":"%b"' % (leaf_bytes[:-1], link.hexdigest().encode())
-    if content:
-        return b'%b,"salt":"%b",%b' % (line, salt.hex().encode(), words[1:]), link.digest()
-    return line + b"}", link.digest()
+    words = canonical_trusted(content) if content else b""
+    if words:
+        fields["content_digest"] = digest_of_words(words, salt)
+    return linked(canonical_trusted(fields), words, salt=salt, previous=previous)
+
+
+def digest_of_words(words: bytes, salt: bytes) -> str:
+    """What a leaf says of its words, given as their canonical JSON."""
+    return _sha256(salt + words).hexdigest()
+
+
+def linked(leaf: bytes, words: bytes, *, salt: bytes, previous: bytes) -> tuple[bytes, bytes]:
+    """As `seal`, of both parts as canonical JSON objects; `words` is b"" where there are none."""
+    link = _sha256(previous + leaf)
+    start = leaf[:-1]
+    if words:
+        return b'%b,"hash":"%b","salt":"%b",%b' % (
+            start,
+            link.hexdigest().encode(),
+            salt.hex().encode(),
+            words[1:],
+        ), link.digest()
+    return b'%b,"hash":"%b"}' % (start, link.hexdigest().encode()), link.digest()
 
 
 def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[bool, bool | None]:

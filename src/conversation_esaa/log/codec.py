@@ -24,7 +24,7 @@ from conversation_esaa.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 class Older(msgspec.Struct, frozen=True):
@@ -60,6 +60,17 @@ def read_line(line: bytes) -> Recorded | Older | Problem | None:
     return _read_patiently(line)
 
 
+def read_together(lines: Sequence[bytes]) -> list[Recorded]:
+    """The events of lines that are events as the writer writes them, at two thirds of the cost of one by one.
+
+    Of other lines it may be any list: whoever calls this knows each event's hash, and compares.
+    """
+    try:
+        return _events.decode_lines(b"\n".join(lines))
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return []
+
+
 class _Events:
     """The decoder of events: of what agents' logs give at first, of all when a line of another kind comes.
 
@@ -68,15 +79,20 @@ class _Events:
 
     def __init__(self) -> None:
         said = ConversationTurn | SessionStarted | SessionEnded | SessionCompacted
-        self.decode: Callable[[bytes], Recorded] = msgspec.json.Decoder(said).decode
+        self._take(msgspec.json.Decoder(said))
         self._is_whole = False
 
     def widened(self) -> bool:
         """Whether there is more that can be decoded from now on."""
         if self._is_whole:
             return False
-        self.decode, self._is_whole = msgspec.json.Decoder(Event).decode, True
+        self._take(msgspec.json.Decoder(Event))
+        self._is_whole = True
         return True
+
+    def _take(self, decoder: msgspec.json.Decoder[Any]) -> None:
+        self.decode: Callable[[bytes], Recorded] = decoder.decode
+        self.decode_lines: Callable[[bytes], list[Recorded]] = decoder.decode_lines
 
 
 _events = _Events()

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import asdict, astuple
 
 from conversation_esaa.canonical import MAX_INTEGER
-from conversation_esaa.events import VERSION, Entry, FromSource, Head, Recorded, UnknownEvent, event_name
+from conversation_esaa.events import (
+    VERSION,
+    ConversationTurn,
+    Entry,
+    FromSource,
+    Head,
+    Recorded,
+    UnknownEvent,
+)
 from conversation_esaa.ids import curated_event_id
 from conversation_esaa.log import reader
-from conversation_esaa.log.chain import SALT_BYTES, seal
-from conversation_esaa.log.codec import Older, Problem, cleaned, read_line
+from conversation_esaa.log.chain import SALT_BYTES, digest_of_words, linked, seal
+from conversation_esaa.log.codec import Problem, cleaned, read_line, read_together
 from conversation_esaa.log.contract import BadDraft, Recovered, Stamp, WriterClosed
 from conversation_esaa.timestamps import parse_utc
 
@@ -26,7 +36,8 @@ if TYPE_CHECKING:
 
 SURROGATES_REPLACED = "surrogates_replaced"
 
-_FILLED_IN = ("salt", "content_digest", "hash")
+_NO_WORDS = b"{}"
+_encode = msgspec.json.Encoder().encode
 
 
 class Medium(reader.Source, Protocol):
@@ -73,60 +84,121 @@ class LogWriter:
         if not recorded_at or parse_utc(recorded_at) != recorded_at:
             raise BadDraft("recorded_at is not RFC 3339 UTC with milliseconds")
         head = self.head
+        if head.seq + len(drafts) > MAX_INTEGER:
+            raise BadDraft("a position beyond 2^53−1")
         salts = self._entropy(SALT_BYTES * len(drafts))
         previous = bytes.fromhex(head.hash) if head.hash else reader.prefix_digest(self._medium, head.size)
-        written, lines, offset = [], [], head.size
+        lines, hashes = [], []
         for index, draft in enumerate(drafts):
-            fields = self._fields(draft, seq=head.seq + index + 1, recorded_at=recorded_at)
             salt = salts[SALT_BYTES * index : SALT_BYTES * (index + 1)]
-            line, previous = _sealed(fields, draft, salt=salt, previous=previous)
-            written.append(_as_read(line, offset))
+            line, previous = self._sealed(
+                draft, seq=head.seq + index + 1, recorded_at=recorded_at, salt=salt, previous=previous
+            )
             lines.append(line)
-            offset += len(line) + 1
+            hashes.append(previous.hex())
+        written = _as_read(lines, hashes, head.size)
         lines.append(b"")
-        self._medium.extend(b"\n".join(lines), size=head.size)
-        self.head = Head(seq=head.seq + len(drafts), hash=previous.hex(), size=offset)
+        data = b"\n".join(lines)
+        self._medium.extend(data, size=head.size)
+        self.head = Head(seq=head.seq + len(drafts), hash=hashes[-1], size=head.size + len(data))
         return written
 
-    def _fields(self, draft: Recorded, *, seq: int, recorded_at: str) -> dict[str, Any]:
-        if isinstance(draft, UnknownEvent):
-            raise BadDraft("an event with a name that this version does not know can only be read")
-        fields: dict[str, Any] = msgspec.to_builtins(draft)
-        for key in _FILLED_IN:
-            fields.pop(key, None)
-        fields.update(self._stamp, v=VERSION, seq=seq, recorded_at=recorded_at)
-        fields.setdefault("ts", recorded_at)
-        if not draft.event_id:
+    def _sealed(
+        self, draft: Recorded, *, seq: int, recorded_at: str, salt: bytes, previous: bytes
+    ) -> tuple[bytes, bytes]:
+        """The line of a draft and its hash."""
+        form = _form(type(draft))
+        values = (*astuple(draft), form.name)
+        leaf = form.leaf(*form.of_leaf(values))
+        content = form.content(*[values[at] for at in form.of_content])
+        for key, value in self._stamp:
+            setattr(leaf, key, value)
+        leaf.v, leaf.seq, leaf.recorded_at = VERSION, seq, recorded_at
+        leaf.content_digest = ""
+        if not leaf.ts:
+            leaf.ts = recorded_at
+        if not leaf.event_id:
             if isinstance(draft, FromSource):
-                raise BadDraft(f"a {event_name(draft)} event from an agent's log comes with its event_id")
-            replica = fields.get("replica_id", "")
-            fields["event_id"] = curated_event_id(replica_id=replica, seq=seq, recorded_at=recorded_at)
-        return fields
+                raise BadDraft(f"a {form.name} event from an agent's log comes with its event_id")
+            leaf.event_id = curated_event_id(replica_id=leaf.replica_id, seq=seq, recorded_at=recorded_at)
+        try:
+            words = _encode(content)
+            if words == _NO_WORDS:
+                words = b""
+            else:
+                leaf.content_digest = digest_of_words(words, salt)
+            return linked(_encode(leaf), words, salt=salt, previous=previous)
+        except UnicodeEncodeError:
+            leaf.content_digest = ""
+            fields = cleaned(msgspec.to_builtins(leaf) | msgspec.to_builtins(content))
+            fields["flags"] = sorted({*fields.get("flags", ()), SURROGATES_REPLACED})
+            return seal(fields, draft.CONTENT, salt=salt, previous=previous)
 
 
 @cache  # for every append the same
-def _stated(stamp: Stamp) -> dict[str, Any]:
-    return {key: value for key, value in cleaned(msgspec.to_builtins(stamp)).items() if value}
+def _stated(stamp: Stamp) -> list[tuple[str, Any]]:
+    return [(key, value) for key, value in cleaned(asdict(stamp)).items() if value]
 
 
-def _sealed(fields: dict[str, Any], draft: Recorded, *, salt: bytes, previous: bytes) -> tuple[bytes, bytes]:
-    try:
-        return seal(dict(fields), draft.CONTENT, salt=salt, previous=previous)
-    except UnicodeEncodeError:
-        fields = cleaned(fields)
-        fields["flags"] = sorted({*fields.get("flags", ()), SURROGATES_REPLACED})
-        return seal(fields, draft.CONTENT, salt=salt, previous=previous)
+class _Form(NamedTuple):
+    """How events of a kind become the two objects of a line, with no dictionary to be built and sorted.
+
+    Both types have their fields in canonical order, and leave out the defaults of the event's type.
+    """
+
+    name: str
+    leaf: type[Any]
+    of_leaf: Callable[
+        [tuple[Any, ...]], tuple[Any, ...]
+    ]  # out of an event's values and, behind them, its name
+    content: type[Any]
+    of_content: list[int]  # places of its values
 
 
-def _as_read(line: bytes, offset: int) -> Entry:
-    found = read_line(line)
-    if found is None or isinstance(found, Older | Problem):
-        reason = found.reason if isinstance(found, Problem) else "no event"
-        raise BadDraft(f"a draft that could not be read again: {reason}")
-    if max(map(abs, _integers(found))) > MAX_INTEGER:
+@cache  # made when it is needed: a command appends few kinds
+def _form(kind: type[Recorded]) -> _Form:
+    if kind is UnknownEvent:
+        raise BadDraft("an event with a name that this version does not know can only be read")
+    names = [*kind.__struct_fields__, "event"]
+    defaults = dict(zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True)) | {"event": ""}
+    content = sorted(kind.CONTENT.intersection(names))
+    leaf = sorted({*names} - {"hash", "salt", *content})
+
+    def type_of(keys: list[str]) -> type[Any]:
+        fields = [(key, object, defaults[key]) for key in keys]
+        return msgspec.defstruct(kind.__name__, fields, omit_defaults=True, gc=False)
+
+    return _Form(
+        name=str(kind.__struct_config__.tag),
+        leaf=type_of(leaf),
+        of_leaf=itemgetter(*map(names.index, leaf)),
+        content=type_of(content),
+        of_content=[names.index(key) for key in content],
+    )
+
+
+def _as_read(lines: Sequence[bytes], hashes: Sequence[str], offset: int) -> list[Entry]:
+    """The entries of lines that follow each other from byte `offset` on. Raises BadDraft for what is none."""
+    events = read_together(lines)
+    if [event.hash for event in events] != hashes:
+        events = [_read_alone(line) for line in lines]
+    if any(abs(_number(event)) > MAX_INTEGER for event in events):
         raise BadDraft("an integer beyond 2^53−1")
-    return Entry(found, line, offset)
+    entries = []
+    for line, event in zip(lines, events, strict=True):
+        entries.append(Entry(event, line, offset))
+        offset += len(line) + 1
+    return entries
 
 
-def _integers(event: Recorded) -> list[int]:
-    return [event.seq, getattr(event, "source_index", 0), getattr(event, "v1_1_lines", 0)]
+def _read_alone(line: bytes) -> Recorded:
+    found = read_line(line)
+    if isinstance(found, Recorded):
+        return found
+    reason = found.reason if isinstance(found, Problem) else "no event"
+    raise BadDraft(f"a draft that could not be read again: {reason}")
+
+
+def _number(event: Recorded) -> int:
+    """The one integer that is the caller's and not ours."""
+    return event.source_index if isinstance(event, ConversationTurn) else getattr(event, "v1_1_lines", 0)
