@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -262,7 +262,7 @@ def glancing(module: AgentModule, state: ReaderState) -> Callable[[bytes], bool]
     `state` on as `read` would. False says nothing: the line is decoded whole.
     """
     glance = getattr(module, "glance", None)
-    return partial(glance, state=state) if glance else None
+    return (lambda line: bool(glance(line, state))) if glance else None
 
 
 def agent(name: str) -> AgentModule:
