@@ -30,6 +30,9 @@ _SLACK = 4_096
 
 def summary(text: str) -> str:
     """The first 200 characters, each run of whitespace one blank; no ellipsis. Costs one pass at most."""
+    shown = text[:SUMMARY_CHARACTERS]
+    if shown.isprintable() and "  " not in shown and shown[:1] != " " != shown[-1:]:
+        return shown  # most texts: no other white space is printable
     beginning = " ".join(text[: 2 * SUMMARY_CHARACTERS].split())
     if len(beginning) < SUMMARY_CHARACTERS < len(text):  # a long text with much white space
         words = text.split(None, SUMMARY_CHARACTERS)  # so many words are more characters than that

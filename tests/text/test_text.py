@@ -291,6 +291,18 @@ def test_a_summary_folds_as_the_whole_text_would(said):
     assert text.summary(said * 30) == " ".join((said * 30).split())[:200]
 
 
+odd_spaces = st.sampled_from(["  ", "\t", "\n", "\u00a0", "\u2028", "\x1c", "\x85", "\u3000", "\u200b", " "])
+
+
+@given(st.integers(180, 220), odd_spaces, st.integers(0, 205), st.sampled_from(["", "tail", " ", "\n\n"]))
+def test_a_summary_is_folded_wherever_there_is_something_to_fold(length, odd, at, tail):
+    """A text without any, which most are, is cut and not folded: nothing may slip through there."""
+    said = ("word " * 60)[:length]
+    said = said[:at] + odd + said[at:] + tail
+
+    assert text.summary(said) == " ".join(said.split())[:200]
+
+
 # Tokens
 
 
