@@ -78,6 +78,19 @@ def test_several_text_blocks_of_one_line_are_one_turn():
     assert said_in(session) == [("user", "Before\nafter")]
 
 
+def test_an_answer_that_is_no_list_of_blocks_is_not_passed_over_at_a_glance():
+    """Most lines are passed over without being decoded: only those that surely say nothing."""
+    session = Session()
+    line = session.answered("It uses 8080.")
+    line["message"]["content"] = "It uses 8080."
+    state = claude_code.State(session_id=TEA)
+
+    glanced = claude_code.glance(as_bytes([line]), state)
+
+    assert not glanced
+    assert said_in(session) == [("assistant", "It uses 8080.")]
+
+
 def test_text_is_verbatim():
     """White space and markup of a prompt are its author's."""
     session = Session()

@@ -216,11 +216,15 @@ def resume_command(session_id: str) -> str:
 # --- From lines to turns
 
 
-class _Message(msgspec.Struct):
-    content: msgspec.Raw = msgspec.Raw(b"")
+class _Block(msgspec.Struct, gc=False):
+    type: str = ""
 
 
-class _Head(msgspec.Struct, rename="camel"):
+class _Message(msgspec.Struct, gc=False):
+    content: list[_Block] | str | None = None
+
+
+class _Head(msgspec.Struct, rename="camel", gc=False):
     """What tells whether something was said in a line; the rest is passed over without being built."""
 
     type: str = ""
@@ -229,7 +233,6 @@ class _Head(msgspec.Struct, rename="camel"):
     cwd: str | None = None
     version: str | None = None
     git_branch: str | None = None
-    tool_use_result: msgspec.Raw = msgspec.Raw(b"null")
     message: _Message | None = None
 
 
@@ -252,16 +255,13 @@ def glance(line: bytes, state: State) -> bool:
     kind = head.type
     if not state.session_id:
         return False
-    if kind == "assistant":
-        silent = (
-            head.message is not None
-            and not state.unanswered
-            and (b'"text"' not in line or b'"text"' not in bytes(head.message.content))
-        )
-    elif kind == "user":
-        silent = bytes(memoryview(head.tool_use_result)[:5]) != b"null"  # the longest values: not copied
-    else:
+    if kind not in ("assistant", "user"):
         return kind not in _CONVERSATION and kind in KNOWN_INVISIBLE
+    content = head.message.content if head.message else None
+    if type(content) is not list:
+        return False
+    blocks = [block.type for block in content]
+    silent = "tool_result" in blocks if kind == "user" else not ("text" in blocks or state.unanswered)
     if silent and not (head.is_sidechain or head.agent_id):
         state.cwd = head.cwd or state.cwd
         state.agent_version = head.version or state.agent_version
@@ -350,9 +350,12 @@ def _is_sub_agent(record: dict[str, Any]) -> bool:
 
 def _follow(record: dict[str, Any], state: State) -> None:
     """Where the session stands, which lines without an envelope do not say. `HEAD` is no branch."""
-    state.cwd = _text(record, "cwd") or state.cwd
-    state.agent_version = _text(record, "version") or state.agent_version
-    if branch := _text(record, "gitBranch"):
+    cwd, version, branch = record.get("cwd"), record.get("version"), record.get("gitBranch")
+    if cwd and isinstance(cwd, str):
+        state.cwd = cwd
+    if version and isinstance(version, str):
+        state.agent_version = version
+    if branch and isinstance(branch, str):
         state.git_branch = branch if branch != "HEAD" else ""
 
 
@@ -415,7 +418,8 @@ def _is_answer(record: dict[str, Any], state: State) -> bool:
 def _answer(record: dict[str, Any], state: State) -> Turn | None:
     """One line is one content block of a message; only a `text` block was said."""
     message = record["message"]
-    text = "\n".join(block for block in _text_blocks(message.get("content")) if block and not block.isspace())
+    blocks = _text_blocks(message.get("content"))
+    text = "\n".join([block for block in blocks if block and not block.isspace()])
     if not text:
         return None
     state.model = _text(message, "model")
@@ -708,14 +712,19 @@ def _before_trailing(body: str, elements: list[tuple[int, int, str]], begin: int
 # --- Values of any shape
 
 
-def _text_blocks(content: Any) -> Iterator[str]:
+def _text_blocks(content: Any) -> list[str]:
     """The text of a message's content: a string, or a list of blocks."""
     if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        for block in content:
-            if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
-                yield block["text"]
+        return [content]
+    if not isinstance(content, list):
+        return []
+    return [
+        text
+        for block in content
+        if isinstance(block, dict)
+        and block.get("type") == "text"
+        and isinstance(text := block.get("text"), str)
+    ]
 
 
 def _has_tool_result(content: Any) -> bool:
