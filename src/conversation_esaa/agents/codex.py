@@ -217,25 +217,27 @@ def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
             state.met_unknown(f"{kind} without a payload")
 
 
-def _read_payload(
-    kind: str, payload: dict[str, Any], record: dict[str, Any], state: State
-) -> Iterator[Turn | SessionMark]:
+_Found = tuple[Turn | SessionMark, ...]  # of one record: nothing, a turn, the session's start and a turn
+
+
+def _read_payload(kind: str, payload: dict[str, Any], record: dict[str, Any], state: State) -> _Found:
     if kind == "event_msg":
-        yield from _event(payload, record, state)
-    elif kind == "response_item":
-        yield from _item(payload, record, state)
-    elif kind == "turn_context":
+        return _event(payload, record, state)
+    if kind == "response_item":
+        return _item(payload, record, state)
+    if kind == "turn_context":
         state.cwd = storable(payload.get("cwd")) or state.cwd
         state.model = storable(payload.get("model")) or state.model
     elif kind == "compacted":
         # What was said by the model until here, and had no event, was the summary.
         state.held = [held for held in state.held if held[0] == Actor.USER]
-        yield from _compaction(kind, record, state)
+        return _compaction(kind, record, state)
     elif kind not in _INVISIBLE_RECORDS:
         state.met_unknown(kind)
+    return ()
 
 
-def _event(payload: dict[str, Any], record: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
+def _event(payload: dict[str, Any], record: dict[str, Any], state: State) -> _Found:
     kind = payload.get("type")
     if not isinstance(kind, str):
         state.met_unknown("event_msg without a type")
@@ -245,7 +247,7 @@ def _event(payload: dict[str, Any], record: dict[str, Any], state: State) -> Ite
         if payload.get("kind") in (None, "plain"):
             text = payload.get("message")
             if isinstance(text, str):
-                yield from _shown(_ACTORS[kind], text, record, state, log="legacy")
+                return _shown(_ACTORS[kind], text, record, state, log="legacy")
     elif kind == "item_completed":
         item = payload.get("item")
         item = item if isinstance(item, dict) else {}
@@ -256,26 +258,28 @@ def _event(payload: dict[str, Any], record: dict[str, Any], state: State) -> Ite
             _stay_with_events(state)
             text = _joined(item.get("content"), ("text", "Text"))
             ref = storable(item.get("id"))
-            yield from _shown(_ACTORS[kind], text, record, state, log="paginated", ref=ref)
+            return _shown(_ACTORS[kind], text, record, state, log="paginated", ref=ref)
         elif kind == "ContextCompaction":
-            yield from _compaction(kind, record, state)
+            return _compaction(kind, record, state)
         elif kind not in _INVISIBLE_ITEMS:
             state.met_unknown(f"item_completed/{kind}")
     elif kind == "context_compacted":
-        yield from _compaction(kind, record, state)
+        return _compaction(kind, record, state)
     elif kind == "thread_settings_applied":
         settings = payload.get("thread_settings")
         if isinstance(settings, dict):
             state.model = storable(settings.get("model")) or state.model
     elif kind not in _INVISIBLE_EVENTS:
         state.met_unknown(f"event_msg/{kind}")
+    return ()
 
 
 def _shown(
     actor: Actor, text: str, record: dict[str, Any], state: State, *, log: str, ref: str = ""
-) -> Iterator[Turn | SessionMark]:
-    if actor is Actor.ASSISTANT or _wrapper(text) not in _INSTRUCTIONS:
-        yield from _said(actor, text, record, state, log=log, ref=ref)
+) -> _Found:
+    if actor is Actor.USER and _wrapper(text) in _INSTRUCTIONS:
+        return ()
+    return _said(actor, text, record, state, log=log, ref=ref)
 
 
 def _stay_with_events(state: State) -> None:
@@ -284,23 +288,23 @@ def _stay_with_events(state: State) -> None:
     state.held = []
 
 
-def _item(payload: dict[str, Any], record: dict[str, Any], state: State) -> Iterator[Turn | SessionMark]:
+def _item(payload: dict[str, Any], record: dict[str, Any], state: State) -> _Found:
     """A message of the model's history, in a file where no event was met so far.
 
     An event follows its user item at once and precedes its answer's item. So an answer's item that comes
     after a user item, and still no event, settles it: this file has none. Until then items are held.
     """
     if payload.get("type") != "message":
-        return
+        return ()
     match payload.get("role"):
         case "user":
             actor, text = Actor.USER, _typed(payload)
         case "assistant":
             actor, text = Actor.ASSISTANT, _joined(payload.get("content"), ("output_text", "text"))
         case _:
-            return
+            return ()
     if not text or text.isspace():
-        return
+        return ()
     if not state.by_items and actor is Actor.ASSISTANT:
         state.by_items = any(held[0] == Actor.USER for held in state.held)
     if not state.by_items:
@@ -308,41 +312,45 @@ def _item(payload: dict[str, Any], record: dict[str, Any], state: State) -> Iter
             del state.held[0]
             state.met_unknown("response_item that no event and no answer followed")
         state.held.append((str(actor), without_surrogates(text), storable(record.get("timestamp"))))
-        return
+        return ()
     held, state.held = state.held, []
+    found: list[Turn | SessionMark] = []
     for held_actor, held_text, at in held:
-        yield from _said(Actor(held_actor), held_text, {"timestamp": at}, state, log="items")
-    yield from _said(actor, text, record, state, log="items")
+        found += _said(Actor(held_actor), held_text, {"timestamp": at}, state, log="items")
+    return (*found, *_said(actor, text, record, state, log="items"))
 
 
 def _said(
     actor: Actor, text: str, record: Mapping[str, Any], state: State, *, log: str, ref: str = ""
-) -> Iterator[Turn | SessionMark]:
+) -> _Found:
     if not text or text.isspace():
-        return
+        return ()
     digest = _digest(actor, text)
     if _is_mirror(digest, state, log=log):
-        return
+        return ()
     said_at = parse_utc(record.get("timestamp"))
+    start = None
     if not state.started:
         state.started = True
-        yield _mark(state, MarkKind.STARTED, said_at=state.began_at or said_at, forked_from=state.forked_from)
+        start = _mark(
+            state, MarkKind.STARTED, said_at=state.began_at or said_at, forked_from=state.forked_from
+        )
     ordinal = state.source_index
     state.source_index += 1
     state.visible += 1
     if actor is Actor.USER:
         state.compacted_by = ""
-    yield Turn(
+    copy_keys = [_copy_key(state.session_id, ordinal, digest)]
+    for thread, first in state.copied.items():
+        copy_keys.append(_copy_key(thread, ordinal - first, digest))
+    turn = Turn(
         source=NAME,
         source_session_id=state.session_id,
         source_index=ordinal,
         actor=actor,
         text=text,
         source_ref=ref,
-        copy_keys=tuple(
-            _copy_key(thread, ordinal - first, digest)
-            for thread, first in ((state.session_id, 0), *state.copied.items())
-        ),
+        copy_keys=tuple(copy_keys),
         said_at=said_at,
         cwd=state.cwd,
         git_branch=state.git_branch,
@@ -350,6 +358,7 @@ def _said(
         model=state.model,
         agent_version=state.agent_version,
     )
+    return (start, turn) if start else (turn,)
 
 
 def _is_mirror(digest: str, state: State, *, log: str) -> bool:
@@ -368,21 +377,22 @@ def _is_mirror(digest: str, state: State, *, log: str) -> bool:
     return is_mirror
 
 
-def _compaction(kind: str, record: dict[str, Any], state: State) -> Iterator[SessionMark]:
+def _compaction(kind: str, record: dict[str, Any], state: State) -> _Found:
     """One mark a compaction, though `compacted` and an event both tell of it."""
     if state.compacted_by and state.compacted_by != kind:
         state.compacted_by = ""
-        return
+        return ()
     state.compacted_by = kind
     if state.copied:
-        return  # it was the parent's
+        return ()  # it was the parent's
     state.compactions += 1
-    yield _mark(
+    mark = _mark(
         state,
         MarkKind.COMPACTED,
         said_at=parse_utc(record.get("timestamp")),
         source_ref=f"compaction {state.compactions}",
     )
+    return (mark,)
 
 
 def _mark(
