@@ -262,7 +262,7 @@ def glancing(module: AgentModule, state: ReaderState) -> Callable[[bytes], bool]
     `state` on as `read` would. False says nothing: the line is decoded whole.
     """
     glance = getattr(module, "glance", None)
-    return (lambda line: bool(glance(line, state))) if glance else None
+    return (lambda line: glance(line, state)) if glance else None
 
 
 def agent(name: str) -> AgentModule:
