@@ -24,7 +24,7 @@ from conversation_esaa.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 
 class Older(msgspec.Struct, frozen=True):
@@ -60,13 +60,13 @@ def read_line(line: bytes) -> Recorded | Older | Problem | None:
     return _read_patiently(line)
 
 
-def read_together(lines: Sequence[bytes]) -> list[Recorded]:
+def read_together(lines: bytes) -> list[Recorded]:
     """The events of lines that are events as the writer writes them, at two thirds of the cost of one by one.
 
     Of other lines it may be any list: whoever calls this knows each event's hash, and compares.
     """
     try:
-        return _events.decode_lines(b"\n".join(lines))
+        return _events.decode_lines(lines)
     except (msgspec.DecodeError, RecursionError, ValueError):
         return []
 

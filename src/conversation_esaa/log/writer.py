@@ -96,9 +96,8 @@ class LogWriter:
             )
             lines.append(line)
             hashes.append(previous.hex())
-        written = _as_read(lines, hashes, head.size)
-        lines.append(b"")
-        data = b"\n".join(lines)
+        data = b"\n".join([*lines, b""])
+        written = _as_read(lines, data, hashes, head.size)
         self._medium.extend(data, size=head.size)
         self.head = Head(seq=head.seq + len(drafts), hash=hashes[-1], size=head.size + len(data))
         return written
@@ -143,14 +142,13 @@ def _stated(stamp: Stamp) -> list[tuple[str, Any]]:
 class _Form(NamedTuple):
     """How events of a kind become the two objects of a line, with no dictionary to be built and sorted.
 
-    Both types have their fields in canonical order, and leave out the defaults of the event's type.
+    Both types have their fields in canonical order, and leave out the defaults of the event's type. They are made of
+    an event's values with its name behind them.
     """
 
     name: str
     leaf: type[Any]
-    of_leaf: Callable[
-        [tuple[Any, ...]], tuple[Any, ...]
-    ]  # out of an event's values and, behind them, its name
+    of_leaf: Callable[[tuple[Any, ...]], tuple[Any, ...]]
     content: type[Any]
     of_content: list[int]  # places of its values
 
@@ -177,9 +175,9 @@ def _form(kind: type[Recorded]) -> _Form:
     )
 
 
-def _as_read(lines: Sequence[bytes], hashes: Sequence[str], offset: int) -> list[Entry]:
-    """The entries of lines that follow each other from byte `offset` on. Raises BadDraft for what is none."""
-    events = read_together(lines)
+def _as_read(lines: Sequence[bytes], data: bytes, hashes: Sequence[str], offset: int) -> list[Entry]:
+    """The entries of `lines`, which are `data` from byte `offset` of the log on. Raises BadDraft for what is none."""
+    events = read_together(data)
     if [event.hash for event in events] != hashes:
         events = [_read_alone(line) for line in lines]
     if any(abs(_number(event)) > MAX_INTEGER for event in events):
