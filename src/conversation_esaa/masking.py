@@ -7,20 +7,25 @@ told in docs/reference/masking.md.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from conversation_esaa.patterns import lazy
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from conversation_esaa.masking_rules import Rule
 
 _PASSES = 4
 MARKER = "[REDACTED:"
 """What begins where a secret was; its kind and `]` follow."""
+_AT_ONCE = 1 << 16  # characters
+_BLOCKS = bytes(b" x"[not chr(byte).isspace()] for byte in range(0x80)) + b"x" * 0x80
+"""Makes a blank of all white space and an `x` of all else."""
 
 
 class Finding(NamedTuple):
@@ -37,12 +42,25 @@ def mask(text: str) -> str:
     Masking what was masked changes nothing. What a marker replaces can bring two parts together that
     are a secret only then, so a changed text is looked at again, at most four times in all.
     """
-    for _ in range(_PASSES):
-        findings = find(text)
-        if not findings:
-            break
-        text = _replaced(text, findings)
-    return text
+    return mask_all((text,))[0]
+
+
+def mask_all(texts: Sequence[str]) -> list[str]:
+    """Each of `texts` as `mask` gives it, at a third of the cost where there are many.
+
+    Memory: a few times _AT_ONCE characters, or the longest text.
+    """
+    masked = list(texts)
+    for portion in _portions(texts):
+        changing = list(portion)
+        for _ in range(_PASSES):
+            found = _found([masked[number] for number in changing])
+            if not found:
+                break
+            changing = [changing[place] for place in found]
+            for number, findings in zip(changing, found.values(), strict=True):
+                masked[number] = _replaced(masked[number], _merged(findings))
+    return masked
 
 
 def find(text: str) -> list[Finding]:
@@ -52,42 +70,94 @@ def find(text: str) -> list[Finding]:
     meet, the finding covers both and has the kind of the one that starts first, or else of the one that
     stands first in the rules. Time is linear in the length of `text`.
     """
-    # The only character whose lower case has another length would shift all positions behind it.
-    lowered = (text if text.isascii() else text.replace("\u0130", "I")).lower()
-    rules = _rules()
-    found: list[Finding] = []
-    long = [word for word in lowered.split() if len(word) >= rules.shortest_token]
-    if long:  # most sentences have no word that could be a token
-        words = "\n".join(long)
-        for rule in rules.tokens:
-            for literal in rule.literals:
-                if literal in words:
-                    found += _matches(rule, text, lowered, whole=True)
-                    break
-    for rule in rules.phrases:
-        for literal in rule.literals:
-            if literal in lowered:
-                found += _matches(rule, text, lowered, whole=False)
-                break
-    return _merged(found) if found else found
+    found = _found((text,))
+    return _merged(found[0]) if found else []
 
 
-def _matches(rule: _Rule, text: str, lowered: str, *, whole: bool) -> Iterator[Finding]:
-    """What one rule finds. `whole`: what its pattern matched is one word, so that nothing else of its kind
-    begins inside it, also when it turns out to be a placeholder. This keeps unbounded repeats linear.
+def _portions(texts: Sequence[str]) -> Iterator[range]:
+    """Numbers of neighbours that are looked at together: as many as stay in the processor's cache."""
+    start = characters = 0
+    for number, text in enumerate(texts):
+        if characters and characters + len(text) > _AT_ONCE:
+            yield range(start, number)
+            start, characters = number, 0
+        characters += len(text)
+    yield range(start, len(texts))
+
+
+def _found(texts: Sequence[str]) -> dict[int, list[Finding]]:
+    """What each rule finds in each text, by the number of the text; those without are not in it.
+
+    They are searched as one, a line feed between two: no literal has one in it, so none is found across
+    a seam, and a pattern is matched within its own text alone.
     """
-    for literal in rule.literals:
-        at = lowered.find(literal)
-        while at >= 0:
-            start = at + 1
-            match = rule.match(text, at)
-            if match:
-                finding = _finding(rule, match)
-                if finding:
-                    yield finding
-                if finding or whole:
-                    start = max(start, match.end())
-            at = lowered.find(literal, start)
+    rules = _rules()
+    hay = b"\n".join(map(_plain, texts)).lower()
+    blocks = hay.translate(_BLOCKS)
+    lowered = hay.decode("ascii")
+    likely: list[tuple[_Rule, str, bool]] = []
+    if words := _long_words(lowered, blocks, rules.shortest_token):  # most sentences have none
+        likely = [(rule, each, True) for rule in rules.tokens for each in rule.literals if each in words]
+    there = {literal for literal in rules.phrase_literals if literal in lowered}
+    if there:
+        likely += [(rule, each, False) for rule in rules.phrases for each in rule.literals if each in there]
+    found: dict[int, list[Finding]] = {}
+    if likely:
+        starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+        for rule, literal, whole in likely:
+            for number, finding in _matches(rule, literal, texts, lowered, starts, whole=whole):
+                found.setdefault(number, []).append(finding)
+    return found
+
+
+def _plain(text: str) -> bytes:
+    """`text` in ASCII, as many bytes as it has characters: what is beyond ASCII is a `?`.
+
+    But for the two characters beyond it whose lower case is a letter of ASCII.
+    """
+    if not text.isascii():
+        text = text.replace("\u0130", "I").replace("\u212a", "K")
+    return text.encode("ascii", "replace")
+
+
+def _long_words(lowered: str, blocks: bytes, shortest: int) -> str:
+    """The words of so many characters, each on a line of its own: only they can be a token.
+
+    Blanks beyond ASCII count as letters here, so a word may be two: that is one look too many.
+    """
+    words = []
+    block = b"x" * shortest
+    at = blocks.find(block)
+    while at >= 0:
+        end = blocks.find(b" ", at + shortest)
+        end = end if end >= 0 else len(blocks)
+        words.append(lowered[at:end])
+        at = blocks.find(block, end)
+    return "\n".join(words)
+
+
+def _matches(
+    rule: _Rule, literal: str, texts: Sequence[str], lowered: str, starts: Sequence[int], *, whole: bool
+) -> Iterator[tuple[int, Finding]]:
+    """What one rule finds at one of its literals, and in which text.
+
+    lowered  all texts as one; each begins at one of `starts`.
+    whole    what the rule's pattern matched is one word, so that nothing else of its kind begins inside it,
+             also when it turns out to be a placeholder. This keeps unbounded repeats linear.
+    """
+    at = lowered.find(literal)
+    while at >= 0:
+        next_at = at + 1
+        number = bisect_right(starts, at) - 1
+        start = starts[number]
+        match = rule.match(texts[number], at - start)
+        if match:
+            finding = _finding(rule, match)
+            if finding:
+                yield number, finding
+            if finding or whole:
+                next_at = max(next_at, start + match.end())
+        at = lowered.find(literal, next_at)
 
 
 def _finding(rule: _Rule, match: re.Match[str]) -> Finding | None:
@@ -239,6 +309,7 @@ class _Rule(NamedTuple):
 class _Rules(NamedTuple):
     tokens: tuple[_Rule, ...]
     phrases: tuple[_Rule, ...]
+    phrase_literals: tuple[str, ...]
     shortest_token: int
     placeholder: Callable[[str], object]
     no_value: Callable[[str], object]
@@ -254,6 +325,7 @@ def _rules() -> _Rules:
     return _Rules(
         tokens=tuple(map(_ready, data.TOKENS)),
         phrases=tuple(map(_ready, data.PHRASES)),
+        phrase_literals=tuple(dict.fromkeys(x for rule in data.PHRASES for x in rule.literals)),
         shortest_token=data.SHORTEST_TOKEN,
         placeholder=_any_of(data.PLACEHOLDERS, data.PLACEHOLDER_PARTS),
         no_value=_any_of(data.PLACEHOLDERS + data.REFERENCES, data.PLACEHOLDER_PARTS + data.REFERENCE_PARTS),

@@ -16,11 +16,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from conversation_esaa.canonical import without_surrogates
-from conversation_esaa.masking import mask
+from conversation_esaa.masking import mask, mask_all
 from conversation_esaa.patterns import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 SUMMARY_CHARACTERS = 200
 
@@ -43,6 +43,11 @@ def summary(text: str) -> str:
 def masked(text: str) -> str:
     """`text` with `[REDACTED:kind]` where secrets were, and otherwise as it was said."""
     return mask(text)
+
+
+def masked_all(texts: Sequence[str]) -> list[str]:
+    """`masked` of each, cheaper than one by one."""
+    return mask_all(texts)
 
 
 def excerpt(text: str, limit: int) -> str:

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversation_esaa import masking_rules
-from conversation_esaa.masking import CHECKS, find, mask
+from conversation_esaa import masking, masking_rules
+from conversation_esaa.masking import CHECKS, find, mask, mask_all
 
 VECTORS = tomllib.loads((Path(__file__).parent / "vectors.toml").read_text(encoding="utf-8"))
 SECRETS = [(each["kind"], "".join(each["parts"]), each["text"]) for each in VECTORS["secret"]]
@@ -85,6 +85,11 @@ def test_letters_whose_lower_case_is_longer_do_not_shift_what_is_masked():
     assert mask(f"İİİİ {token} İ") == "İİİİ [REDACTED:github] İ"
 
 
+def test_a_sign_that_lowers_to_a_letter_of_a_rule_is_that_letter():
+    """The sign of Kelvin is a k to every program that compares without regard to case."""
+    assert mask("API_\u212aEY = 'a1B2c3D4e5F6'") == "API_\u212aEY = '[REDACTED:api-key]'"
+
+
 def test_findings_are_in_order_and_do_not_overlap():
     """Two rules that meet give one finding, the wider one."""
     token = "gh" + "p_" + "a1B2c3D4e5F6" * 3
@@ -113,6 +118,63 @@ def test_only_findings_are_replaced(text):
     assert all(each.start < each.end <= len(text) for each in findings)
 
 
+def found_plainly(text):
+    """The rules one by one, on one text: every literal anywhere, whatever words there are."""
+    rules = masking._rules()
+    lowered = text.replace("\u0130", "I").lower()
+    found = []
+    for rule in (*rules.tokens, *rules.phrases):
+        for literal in rule.literals:
+            at = lowered.find(literal)
+            while at >= 0:
+                start = at + 1
+                if match := rule.match(text, at):
+                    if finding := masking._finding(rule, match):
+                        found.append(finding)
+                    if finding or rule in rules.tokens:
+                        start = max(start, match.end())
+                at = lowered.find(literal, start)
+    return masking._merged(found)
+
+
+def masked_plainly(text):
+    for _ in range(masking._PASSES):
+        text = masking._replaced(text, found_plainly(text))
+    return text
+
+
+odd = st.sampled_from(
+    ["\u0130", "\u212a", "to\u212aen=", "\u00a0", "\u2003", "\x1c", "\ud800", "🦆", "é", "?", "a" * 15]
+)
+
+
+@given(
+    st.lists(st.lists(st.one_of(fragments, odd), max_size=5).map("".join), max_size=6), st.integers(1, 200)
+)
+def test_many_texts_at_once_are_masked_as_each_alone_by_the_rules_read_plainly(texts, at_once):
+    """Nothing is found across two texts, nothing is missed for standing beside others; one text or many."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(masking, "_AT_ONCE", at_once)
+
+        assert mask_all(texts) == [masked_plainly(text) for text in texts]
+    assert [find(text) for text in texts] == [found_plainly(text) for text in texts]
+
+
+def test_a_secret_is_no_secret_when_its_halves_are_two_texts():
+    halves = ["the password =", '"correct horse" is a phrase', "gh", "p_" + "a1B2c3D4e5F6" * 3]
+
+    assert mask_all(halves) == halves
+
+
+def test_what_only_the_first_look_uncovers_is_masked_among_others_too():
+    """A changed text is looked at again, its neighbours not."""
+    token = "gh" + "p_" + "a1B2c3D4e5F6" * 3
+    texts = ["before", f"password: 'abc{token}d1'", "", token]
+
+    assert mask_all(texts) == [mask(text) for text in texts]
+    assert mask_all([]) == []
+
+
 @pytest.mark.parametrize(
     "literal", sorted({x for r in masking_rules.TOKENS + masking_rules.PHRASES for x in r.literals})
 )
@@ -125,8 +187,6 @@ def test_a_text_made_of_what_rules_look_for_is_not_slow(literal, monkeypatch):
 
 
 def _tries(text, monkeypatch):
-    from conversation_esaa import masking
-
     count = 0
 
     def counted(rule):

@@ -20,7 +20,7 @@ from conversation_esaa.lookup import IndexUnusable, Published
 from conversation_esaa.masking import MARKER
 from conversation_esaa.progress import unheard
 from conversation_esaa.projections import catalogue
-from conversation_esaa.text import masked
+from conversation_esaa.text import masked, masked_all
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -276,13 +276,15 @@ class Index:
 
     def _insert(self, entries: Sequence[Entry]) -> None:
         rows: list[tuple[object, ...]] = []
-        words: list[tuple[int, str]] = []
+        offsets: list[int] = []
+        words: list[str] = []
         copies: list[str] = []
         for entry in entries:
             event = entry.event
             rows.append(self._row(entry, event))
             if said := _words(event):
-                words.append((entry.offset, masked(said)))
+                offsets.append(entry.offset)
+                words.append(said)
             if isinstance(event, ConversationTurn):
                 copies += event.copy_keys
                 if key := v1_1_turn_keys(entry):
@@ -300,7 +302,7 @@ class Index:
             self.state = catalogue.fold(entries, self.state)
         insert = self._do_all
         insert("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        insert("INSERT INTO words (rowid, body) VALUES (?, ?)", words)
+        insert("INSERT INTO words (rowid, body) VALUES (?, ?)", zip(offsets, masked_all(words), strict=True))
         insert("INSERT OR IGNORE INTO copy_key VALUES (?)", [(key,) for key in copies])
 
     def _row(self, entry: Entry, event: Recorded) -> tuple[object, ...]:
@@ -507,7 +509,7 @@ class Index:
         except sqlite3.Error as error:
             raise IndexUnusable(str(error)) from None
 
-    def _do_all(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+    def _do_all(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
         try:
             self._database.executemany(statement, rows)
         except sqlite3.Error as error:
