@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import struct
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -23,7 +24,7 @@ from conversation_esaa.projections import catalogue
 from conversation_esaa.text import masked, masked_all
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from conversation_esaa.events import Recorded
@@ -33,10 +34,14 @@ if TYPE_CHECKING:
     from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import State
 
-VERSION = 3
+VERSION = 4
 """Of the tables and of what is put into them. A file of another version is built anew."""
 
-_SCHEMA = f"""
+# An id of ours is 64 hexadecimal digits: four numbers of 64 bits, the first of them in an index. Any other
+# id, as old lines may have, stands as text in place of the first. Parts of the full text are merged from 16
+# of a size on, little by little, and at once only when there are 128: a first capture is not kept waiting
+# by it, nor is a turn.
+_SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE name (id INTEGER PRIMARY KEY, value TEXT UNIQUE NOT NULL);
 CREATE TABLE fold (part INTEGER PRIMARY KEY, size INTEGER NOT NULL, state BLOB NOT NULL);
@@ -46,6 +51,9 @@ CREATE TABLE published (
 CREATE TABLE event (
     offset INTEGER PRIMARY KEY,
     id,
+    id_2 INTEGER,
+    id_3 INTEGER,
+    id_4 INTEGER,
     kind INTEGER NOT NULL,
     agent INTEGER NOT NULL,
     source INTEGER NOT NULL,
@@ -56,15 +64,17 @@ CREATE TABLE event (
 );
 CREATE INDEX event_id ON event (id);
 CREATE INDEX event_agent ON event (agent);
-CREATE INDEX event_source ON event (source);
+CREATE INDEX event_source ON event (source) WHERE source <> agent;
 CREATE INDEX event_session ON event (session);
 CREATE TABLE copy_key (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE v1_1_turn (key TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (body, content='', tokenize="unicode61 remove_diacritics 2");
+INSERT INTO words (words, rank) VALUES ('automerge', 16), ('crisismerge', 128);
 PRAGMA application_id = 0x65736161;
-PRAGMA user_version = {VERSION};
 """
-_BATCH = 2000
+_BATCH = 2000  # events in one transaction
+_BATCH_CHARACTERS = 4_000_000
+_FOLD_EVERY = 100_000  # events that a build folds again at most when it goes on after an interruption
 _PAGE = 64
 _MOVING, _CURATED = 0, 1  # the parts of a stored fold
 _RECENT = 20_000  # identities that are remembered before they are looked up: 3 MB
@@ -137,7 +147,7 @@ def _opened(path: Path) -> Index:
         if not _is_ours(database):
             if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise sqlite3.DatabaseError("another version")
-            database.executescript(_SCHEMA)
+            database.executescript(f"{_SCHEMA}PRAGMA user_version = {VERSION};")
         path.chmod(FILE_MODE)
         return Index(database)
     except sqlite3.Error:
@@ -151,19 +161,31 @@ def _is_ours(database: sqlite3.Connection) -> bool:
     return bool(version == VERSION and application == _APPLICATION)
 
 
+class _Numbers(dict[str, int]):
+    """A number for each name; `given` makes the one of a name that has none."""
+
+    def __init__(self, known: Iterable[tuple[str, int]], given: Callable[[str], int]) -> None:
+        super().__init__(known)
+        self._given = given
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = self._given(name)
+        return number
+
+
 class Index:
     """An open index. What is added is there after `commit`; every method may raise IndexUnusable."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
-        self._names: dict[str, int] = dict(database.execute("SELECT value, id FROM name"))
+        self._names = _Numbers(database.execute("SELECT value, id FROM name"), self._new_name)
         meta = dict(database.execute("SELECT key, value FROM meta"))
         self.position = Head(
             seq=int(meta.get("seq", 0)), hash=str(meta.get("hash", "")), size=int(meta.get("size", 0))
         )
         self.progress: Progress = unheard
-        self.state: State | None = None
-        """The fold of everything up to `position`, there after `catch_up` and moved on by `add`."""
+        self._state: State | None = None
+        self._folding: catalogue.Folding | None = None  # in place of it, while it moves on
         self._kept: State | None = None  # what is stored
         self._recent: set[str] | None = None  # identities that this process put in, while there are no others
         self._v1_1: bool | None = None  # whether there are turns of a v1.1 tool; None: not looked yet
@@ -183,6 +205,13 @@ class Index:
         """Give the file back."""
         self._database.close()
 
+    @property
+    def state(self) -> State | None:
+        """The fold of everything up to `position`, there after `catch_up` and moved on by `add`."""
+        if self._folding is not None:
+            self._state, self._folding = self._folding.state(), None
+        return self._state
+
     # --- does it belong to this log? -------------------------------------------------------------------
 
     def is_of(self, log: EventLog, roots: Collection[str]) -> bool:
@@ -199,9 +228,9 @@ class Index:
         if not self.is_of(log, roots) or (self.position.size and not self.position.hash):
             self._clear(roots)  # while all is v1.1, what is visible depends on all of it
         elif self.state is None:
-            self.state = self.fold(log, roots, end=self.position.size)
+            self._state = self.fold(log, roots, end=self.position.size)
             stored = self._one("SELECT size FROM fold WHERE part = ?", _MOVING)
-            self._kept = self.state if stored == (self.position.size,) else None
+            self._kept = self._state if stored == (self.position.size,) else None
         head = log.head()
         if head.size == self.position.size:
             return
@@ -239,7 +268,7 @@ class Index:
         if self._kept is None or self._kept.curated_seq != state.curated_seq:
             self._keep_part(_CURATED, curated)
         self._keep_part(_MOVING, moving)
-        self.state = self._kept = state
+        self._kept = state
 
     def _keep_part(self, part: int, state: State) -> None:
         row = (part, self.position.size, msgspec.json.encode(state))
@@ -252,7 +281,7 @@ class Index:
         self._names.clear()
         self._v1_1 = None
         self._recent = set()
-        self.state, self._kept = catalogue.State(), None
+        self._state, self._folding, self._kept = catalogue.State(), None, None
         self.position = Head()
         self.unreadable = self.foreign = self.shadowed = 0
         self._roots = _roots_text(roots)
@@ -275,65 +304,64 @@ class Index:
     # --- what goes in ----------------------------------------------------------------------------------
 
     def _insert(self, entries: Sequence[Entry]) -> None:
-        rows: list[tuple[object, ...]] = []
-        offsets: list[int] = []
-        words: list[str] = []
-        copies: list[str] = []
-        for entry in entries:
-            event = entry.event
-            rows.append(self._row(entry, event))
-            if said := _words(event):
-                offsets.append(entry.offset)
-                words.append(said)
-            if isinstance(event, ConversationTurn):
-                copies += event.copy_keys
-                if key := v1_1_turn_keys(entry):
-                    self._v1_1 = True
-                    self._do(
-                        "INSERT INTO v1_1_turn VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
-                        "\0".join(key),
-                    )
+        if not entries:
+            return
+        events = [entry.event for entry in entries]
+        ids = [event.event_id for event in events]
+        copies = [key for event in events if isinstance(event, ConversationTurn) for key in event.copy_keys]
         if self._recent is not None:
-            self._recent.update(entry.event.event_id for entry in entries)
+            self._recent.update(ids)
             self._recent.update(copies)
             if len(self._recent) > _RECENT:
                 self._recent = None
-        if self.state is not None:
-            self.state = catalogue.fold(entries, self.state)
+        if self._folding is None and self._state is not None:
+            self._folding = catalogue.Folding(self._state)
+        if self._folding is not None:
+            for event in events:
+                self._folding.take(event)
+        for entry in entries:
+            if entry.event.v == 1 and (key := v1_1_turn_keys(entry)):
+                self._v1_1 = True
+                self._do(
+                    "INSERT INTO v1_1_turn VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
+                    "\0".join(key),
+                )
+        said = [(entry.offset, words) for entry in entries if (words := _words(entry.event))]
+        shown = masked_all([words for _, words in said])
         insert = self._do_all
-        insert("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        insert("INSERT INTO words (rowid, body) VALUES (?, ?)", zip(offsets, masked_all(words), strict=True))
+        insert("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows(entries, ids))
+        insert(
+            "INSERT INTO words (rowid, body) VALUES (?, ?)",
+            [(offset, words) for (offset, _), words in zip(said, shown, strict=True)],
+        )
         insert("INSERT OR IGNORE INTO copy_key VALUES (?)", [(key,) for key in copies])
 
-    def _row(self, entry: Entry, event: Recorded) -> tuple[object, ...]:
-        source = session = branch = ""
-        if isinstance(event, FromSource):
-            source, session, branch = event.source, event.source_session_id, event.git_branch
-        elif isinstance(event, TopicCreated):
-            source = event.source
-        name = self._name
-        return (
-            entry.offset,
-            _stored_id(event.event_id),
-            name(event_name(event)),
-            name(event.agent_id or ""),
-            name(source),
-            name(event.actor),
-            name(session),
-            name(branch),
-            event.ts,
-        )
+    def _rows(self, entries: Sequence[Entry], ids: Sequence[str]) -> list[tuple[object, ...]]:
+        number = self._names
+        rows: list[tuple[object, ...]] = []
+        for entry, stored in zip(entries, _stored_ids(ids), strict=True):
+            event = entry.event
+            source = session = branch = ""
+            if isinstance(event, FromSource):
+                source, session, branch = event.source, event.source_session_id, event.git_branch
+            elif isinstance(event, TopicCreated):
+                source = event.source
+            keys = (
+                number[event_name(event)],
+                number[event.agent_id or ""],
+                number[source],
+                number[event.actor],
+                number[session],
+                number[branch],
+            )
+            rows.append((entry.offset, *stored, *keys, event.ts))
+        return rows
 
-    def _name(self, value: str) -> int:
-        found = self._names.get(value)
-        if found is None:
-            stored = masked(value)
-            found = self._names.get(stored)
-            if found is None:
-                cursor = self._do("INSERT INTO name (value) VALUES (?)", stored)
-                found = self._names[stored] = int(cursor.lastrowid or 0)
-            self._names[value] = found
-        return found
+    def _new_name(self, value: str) -> int:
+        stored = masked(value)
+        if stored != value:
+            return self._names[stored]
+        return int(self._do("INSERT INTO name (value) VALUES (?)", value).lastrowid or 0)
 
     # --- what is known already (capture asks) -----------------------------------------------------------
 
@@ -341,7 +369,7 @@ class Index:
         """Whether an event of this id is in the log."""
         if self._recent is not None:
             return event_id in self._recent
-        return self._one("SELECT 1 FROM event WHERE id = ?", _stored_id(event_id)) is not None
+        return self.offset_of(event_id) is not None
 
     def has_copy_of(self, copy_keys: Sequence[str]) -> bool:
         """Whether one of these copy keys is a known turn's."""
@@ -405,26 +433,33 @@ class Index:
 
     def ids_beginning(self, prefix: str) -> list[str]:
         """At most two event ids that begin with `prefix`, to tell one from several."""
-        low, high = _id_range(prefix.lower())
-        rows: list[tuple[Any, ...]] = []
-        if low is not None:
-            rows = self._all("SELECT id FROM event WHERE id >= ? AND id < ? LIMIT 2", low, high)
-        rows += self._all(
-            "SELECT id FROM event WHERE typeof(id) = 'text' AND id >= ? AND id < ? LIMIT 2",
+        columns = "SELECT id, id_2, id_3, id_4 FROM event"
+        found: list[str] = []
+        if bounds := _id_range(prefix.lower()):
+            for row in self._do(f"{columns} WHERE id BETWEEN ? AND ?", *bounds):
+                if (event_id := _shown_id(row)).startswith(prefix.lower()):
+                    found.append(event_id)
+                    if len(found) == 2:
+                        break
+        rows = self._all(
+            f"{columns} WHERE typeof(id) = 'text' AND id >= ? AND id < ? LIMIT 2",
             prefix,
             prefix + "\U0010ffff",
         )
-        return [_shown_id(row[0]) for row in rows]
+        return found + [_shown_id(row) for row in rows]
 
     def offset_of(self, event_id: str) -> int | None:
         """The byte offset of an event; None when it is not here."""
-        found = self._one("SELECT offset FROM event WHERE id = ?", _stored_id(event_id))
+        found = self._one(
+            "SELECT offset FROM event WHERE id = ? AND id_2 IS ? AND id_3 IS ? AND id_4 IS ?",
+            *_stored_id(event_id),
+        )
         return int(found[0]) if found else None
 
     def offsets(
         self, keys: Keys, *, newest_first: bool, below: int | None = None, above: int | None = None
     ) -> Iterator[int]:
-        """Byte offsets of the events with these keys, in log order or against it.
+        """Byte offsets of the events with these keys, and maybe of some more, in log order or against it.
 
         below, above   only events before, or behind, this offset.
 
@@ -439,19 +474,35 @@ class Index:
         page, last = _PAGE, -1
         while True:
             further, more = (f" AND offset {beyond} ?", (last,)) if last >= 0 else ("", ())
-            rows = self._all(
-                f"SELECT offset FROM event WHERE {where}{further} ORDER BY offset {order} LIMIT ?",  # noqa: S608
-                *parameters,
-                *more,
-                page,
-            )
+            select = f"SELECT offset FROM event WHERE {where}{further}"  # noqa: S608
+            rows = self._page(select, [*parameters, *more], keys.agents, f"ORDER BY offset {order}", page)
             yield from (int(row[0]) for row in rows)
             if len(rows) < page:
                 return
             last, page = int(rows[-1][0]), min(page * 4, 4096)
 
+    def _page(
+        self, select: str, parameters: list[object], agents: Sequence[str], order: str, limit: int
+    ) -> list[tuple[Any, ...]]:
+        """The first rows of `select`, of these agents where there are any.
+
+        Each way to be of one is asked on its own: that way its index gives the order too, and no more is
+        read than the page. Asked at once, all that an agent ever said would be sorted.
+        """
+        if not agents:
+            return self._all(f"{select} {order} LIMIT ?", *parameters, limit)
+        ways: list[str] = []
+        given: list[object] = []
+        for number in self._numbers(agents):
+            for way in ("agent = ?", "source = ? AND source <> agent"):
+                ways.append(f"SELECT offset FROM ({select} AND {way} {order} LIMIT ?)")  # noqa: S608
+                given += [*parameters, number, limit]
+        if not ways:
+            return []
+        return self._all(f"{' UNION '.join(ways)} {order} LIMIT ?", *given, limit)
+
     def _condition(self, keys: Keys) -> tuple[str, list[object]]:
-        """Conditions of our own; every value that a caller gave is a parameter."""
+        """Conditions of our own, but for the agents; every value that a caller gave is a parameter."""
         where: list[str] = ["1"]
         parameters: list[object] = []
 
@@ -461,9 +512,6 @@ class Index:
 
         if keys.without_kinds:
             where.append("NOT " + among("kind", self._numbers(keys.without_kinds)))
-        if keys.agents:
-            numbers = self._numbers(keys.agents)
-            where.append(f"({among('agent', numbers)} OR {among('source', numbers)})")
         if keys.actor:
             where.append(among("actor", self._numbers((keys.actor,))))
         if keys.session:
@@ -477,7 +525,7 @@ class Index:
             where.append("ts < ?")
             parameters.append(keys.until)
         if keys.ids is not None or keys.kinds:
-            ids = [_stored_id(event_id) for event_id in sorted(keys.ids or ())]
+            ids = [_stored_id(event_id)[0] for event_id in sorted(keys.ids or ())]
             parameters.extend(ids)
             named = f"id IN ({', '.join('?' * len(ids))})"
             where.append(f"({named} OR {among('kind', self._numbers(keys.kinds))})")
@@ -493,7 +541,7 @@ class Index:
 
     def positions(self) -> Iterator[tuple[int, str]]:
         """Offset and id of every event here, in log order."""
-        for offset, stored in self._do("SELECT offset, id FROM event ORDER BY offset"):
+        for offset, *stored in self._do("SELECT offset, id, id_2, id_3, id_4 FROM event ORDER BY offset"):
             yield int(offset), _shown_id(stored)
 
     def _one(self, statement: str, *parameters: object) -> tuple[Any, ...] | None:
@@ -553,29 +601,40 @@ def _words(event: Recorded) -> str:
     )
 
 
-def _stored_id(event_id: str) -> bytes | str:
-    """32 bytes for an id of ours; the ids of old lines, which may be anything, as they are."""
-    if len(event_id) == 64:
+_StoredId = tuple[object, object, object, object]
+
+
+def _stored_id(event_id: str) -> _StoredId:
+    """Four numbers for an id of ours; the ids of old lines, which may be anything, as they are."""
+    return _stored_ids([event_id])[0]
+
+
+def _stored_ids(ids: Sequence[str]) -> list[_StoredId]:
+    if set(map(len, ids)) == {64}:
+        joined = "".join(ids)
         try:
-            raw = bytes.fromhex(event_id)
+            raw = bytes.fromhex(joined)
         except ValueError:
-            return event_id
-        if raw.hex() == event_id:
-            return raw
-    return event_id
+            raw = b""
+        if raw.hex() == joined:
+            return list(struct.iter_unpack(">4q", raw))
+    if len(ids) == 1:
+        return [(ids[0], None, None, None)]
+    return [_stored_id(event_id) for event_id in ids]
 
 
-def _shown_id(stored: object) -> str:
-    return stored.hex() if isinstance(stored, bytes) else str(stored)
+def _shown_id(stored: Sequence[Any]) -> str:
+    return struct.pack(">4q", *stored).hex() if isinstance(stored[0], int) else str(stored[0])
 
 
-def _id_range(prefix: str) -> tuple[bytes | None, bytes | None]:
-    """The stored ids that begin with a hexadecimal prefix lie from the first up to the second of these."""
+def _id_range(prefix: str) -> tuple[int, int] | None:
+    """The least and the greatest first number of an id that begins with this; None for no hexadecimal."""
     try:
-        low = bytes.fromhex(prefix.ljust(64, "0"))
-    except ValueError:
-        return None, None
-    return low, bytes.fromhex(prefix.ljust(64, "f")) + b"\0"
+        ends = bytes.fromhex(prefix[:16].ljust(16, "0")) + bytes.fromhex(prefix[:16].ljust(16, "f"))
+        low, high = struct.unpack(">2q", ends)
+    except (ValueError, struct.error):
+        return None
+    return low, high
 
 
 def _roots_text(roots: Collection[str]) -> str:
