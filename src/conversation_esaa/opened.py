@@ -378,7 +378,7 @@ class Opened:
             except IndexUnusable:
                 index = None
             if index is not None:
-                if index.position.size <= head.size and index.is_of(log, roots):
+                if index.answers_for(log, head, roots):
                     return prefixes.IndexedPrefix(log, head, roots, index, self.progress)
                 index.close()
         return prefixes.Prefix(log, head, roots, self.progress)

@@ -142,7 +142,10 @@ def test_ctrl_c_in_a_cold_capture_keeps_what_was_captured(many: World, append):
     assert process.stdout.readline() == b"appending\n"
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
-    assert (process.returncode, err) == (130, b"stopped; what was captured so far is kept\n")
+    assert (process.returncode, err) == (
+        130,
+        b"stopped; what was captured and indexed so far is kept, and the next run goes on there\n",
+    )
     kept = (many.store / "activity.jsonl").read_bytes()
     events = len(many.entries())
 

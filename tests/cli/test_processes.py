@@ -118,7 +118,10 @@ def test_ctrl_c_ends_a_command_with_130_and_one_line(talk, words):
         _, err = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    assert err.decode() == "stopped; what was captured so far is kept\n"
+    assert (
+        err.decode()
+        == "stopped; what was captured and indexed so far is kept, and the next run goes on there\n"
+    )
     assert talk.bytes_of_store()["activity.jsonl"] == before
     assert talk.run(*words).code == 0
 

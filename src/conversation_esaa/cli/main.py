@@ -106,7 +106,9 @@ def run() -> int:
     try:
         code = main(sys.argv[1:])
     except KeyboardInterrupt:
-        sys.stderr.write("stopped; what was captured so far is kept\n")
+        sys.stderr.write(
+            "stopped; what was captured and indexed so far is kept, and the next run goes on there\n"
+        )
         code = 130
     except BrokenPipeError:  # `| head` has seen enough
         code = 0

@@ -73,8 +73,8 @@ INSERT INTO words (words, rank) VALUES ('automerge', 16), ('crisismerge', 128);
 PRAGMA application_id = 0x65736161;
 """
 _BATCH = 2000  # events in one transaction
-_BATCH_CHARACTERS = 4_000_000
-_FOLD_EVERY = 100_000  # events that a build folds again at most when it goes on after an interruption
+_BATCH_BYTES = 4_000_000  # of their lines
+_FOLD_EVERY = 100_000  # events, at most, that a build folds again when it goes on after an interruption
 _PAGE = 64
 _MOVING, _CURATED = 0, 1  # the parts of a stored fold
 _RECENT = 20_000  # identities that are remembered before they are looked up: 3 MB
@@ -218,13 +218,20 @@ class Index:
         """Whether this was built from the beginning of `log`, for the same workspace. Costs two reads."""
         return self._roots == _roots_text(roots) and log.fingerprint(self.position.size) == self._fingerprint
 
+    def answers_for(self, log: EventLog, head: Head, roots: Collection[str]) -> bool:
+        """Whether what this says, and the lines of `log` behind it, are all of it up to `head`."""
+        size = self.position.size
+        whole = size == head.size or bool(self.position.hash)  # v1.1 lines depend on those before
+        return size <= head.size and whole and self.is_of(log, roots)
+
     def catch_up(self, log: EventLog, roots: Collection[str]) -> None:
         """Take in what the log has beyond this index; begin anew when it is not of this log.
 
-        Call with the log's lock held, and `commit` before it is given back. Memory: one batch.
+        Call with the log's lock held, and `commit` before it is given back. What takes long is kept by the
+        portion, each with the position that it goes to: stopped half-way, it is an index that lags behind,
+        and the next call goes on there. Memory, and what waits to be brought into the file: one portion.
         """
-        if not self._database.in_transaction:
-            self._do("BEGIN IMMEDIATE")
+        self._begin()
         if not self.is_of(log, roots) or (self.position.size and not self.position.hash):
             self._clear(roots)  # while all is v1.1, what is visible depends on all of it
         elif self.state is None:
@@ -236,22 +243,43 @@ class Index:
             return
         counted = Visibility()
         batch: list[Entry] = []
+        size = unfolded = 0
         for entry in visible(log.entries(self.position.size), roots, counted):
             batch.append(entry)
-            if len(batch) >= _BATCH:
-                self._insert(batch)
-                batch.clear()
-                self.progress("indexing", entry.offset, head.size)
+            size += len(entry.line)
+            if len(batch) < _BATCH and size < _BATCH_BYTES:
+                continue
+            self._insert(batch)
+            unfolded += len(batch)
+            batch, size = [], 0
+            if entry.event.hash:  # nothing behind it depends on what stands before
+                self._count(counted)
+                end = entry.offset + len(entry.line) + 1
+                self._moved(Head(seq=entry.event.seq, hash=entry.event.hash, size=end), log)
+                if unfolded >= _FOLD_EVERY and self.state is not None:
+                    self.keep_state(self.state)
+                    unfolded = 0
+                self.commit()
+                self._begin()
+            self.progress("indexing", entry.offset, head.size)
         self._insert(batch)
-        self.unreadable += counted.unreadable
-        self.foreign += counted.foreign
-        self.shadowed += counted.shadowed
+        self._count(counted)
         self._moved(head, log)
 
     def add(self, entries: Sequence[Entry], head: Head, log: EventLog) -> None:
         """Take in what was appended just now, right behind this index's position. Then `commit`."""
         self._insert(entries)
         self._moved(head, log)
+
+    def _begin(self) -> None:
+        if not self._database.in_transaction:
+            self._do("BEGIN IMMEDIATE")
+
+    def _count(self, counted: Visibility) -> None:
+        self.unreadable += counted.unreadable
+        self.foreign += counted.foreign
+        self.shadowed += counted.shadowed
+        counted.unreadable = counted.foreign = counted.shadowed = 0
 
     def commit(self) -> None:
         """Keep what was taken in: after a crash it is there, or not there, never in part."""
@@ -262,8 +290,7 @@ class Index:
         """Store the fold of everything up to `position`, for the next command to go on from. Then `commit`."""
         if state is self._kept:
             return
-        if not self._database.in_transaction:
-            self._do("BEGIN IMMEDIATE")
+        self._begin()
         moving, curated = catalogue.parts(state)
         if self._kept is None or self._kept.curated_seq != state.curated_seq:
             self._keep_part(_CURATED, curated)
@@ -283,6 +310,7 @@ class Index:
         self._recent = set()
         self._state, self._folding, self._kept = catalogue.State(), None, None
         self.position = Head()
+        self.keep_state(self._state)  # where a build goes on that was stopped early
         self.unreadable = self.foreign = self.shadowed = 0
         self._roots = _roots_text(roots)
 
@@ -422,8 +450,7 @@ class Index:
 
     def keep_published(self, written: Published) -> None:
         """Remember what was written, in place of what was before. Then `commit`."""
-        if not self._database.in_transaction:
-            self._do("BEGIN IMMEDIATE")
+        self._begin()
         self._do("DELETE FROM published")
         head, basis = written.head, written.basis
         rows = [(name, head.seq, head.hash, basis, digest) for name, digest in written.digests.items()]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from conversation_esaa.events import Entry, Unreadable
 from conversation_esaa.ids import EventId
 from conversation_esaa.log.contract import PositionLost
@@ -156,7 +158,7 @@ class IndexedPrefix(Prefix):
         """What has these keys, newest first."""
         end = self.head.size if below is None else below
         if end > self._end:
-            yield from (entry for entry in reversed(list(self._behind_index())) if entry.offset < end)
+            yield from self._newest_behind_index(end)
         for offset in self._index.offsets(keys, newest_first=True, below=below):
             yield self._at(offset)
 
@@ -215,15 +217,23 @@ class IndexedPrefix(Prefix):
         return entry
 
     def _behind_index(self) -> Iterator[Entry]:
-        """What the log has and the index has not: nothing, or what was written while nobody could index."""
+        """What the log has and the index has not: nothing, or what was written while nobody could index.
+
+        An index that is still being built may lack most of the log: nothing is held.
+        """
         if self.head.size <= self._end:
-            return iter(())
-        counted = Visibility()
+            return
+        self.seen = msgspec.structs.replace(self._found)
         lines = (item for item in self._log.entries(self._end) if item.offset < self.head.size)
-        entries = list(visible(lines, self._roots, counted))
-        self.seen = Visibility(
-            foreign=self._found.foreign + counted.foreign,
-            shadowed=self._found.shadowed + counted.shadowed,
-            unreadable=self._found.unreadable + counted.unreadable,
-        )
-        return iter(entries)
+        yield from visible(lines, self._roots, self.seen)
+
+    def _newest_behind_index(self, end: int) -> Iterator[Entry]:
+        """The same before `end`, newest first. There are no v1.1 lines in it: an index ends at a chained one."""
+        self.seen = msgspec.structs.replace(self._found)
+        for item in self._log.entries_backward():
+            if item.offset < self._end:
+                return
+            if isinstance(item, Unreadable):
+                self.seen.unreadable += item.offset < self.head.size
+            elif item.offset < end:
+                yield item
