@@ -48,13 +48,13 @@ def test_parent_and_fork_captured_in_one_first_run_give_each_turn_once(world: Wo
     assert [turn.source_session_id for turn in world.turns()] == [parent.id, parent.id, fork.id]
 
 
-@pytest.mark.parametrize("remembered", [0, 20_000])
+@pytest.mark.parametrize("marks", [1, 1 << 20])
 @pytest.mark.parametrize("later", [False, True], ids=["in one run", "in a later run"])
 def test_a_codex_fork_that_copies_its_parent_without_ids_adds_only_its_own_turns(
-    world: World, monkeypatch, later, remembered
+    world: World, monkeypatch, later, marks
 ):
-    """FC-D01: copies are told by thread, ordinal and words, whether those are remembered or looked up."""
-    monkeypatch.setattr("conversation_esaa.index.store._RECENT", remembered)
+    """FC-D01: copies are told by thread, ordinal and words, also where every identity has to be looked up."""
+    monkeypatch.setattr("conversation_esaa.index.store._MARKS", marks)
     parent, fork = world.codex("parent"), world.codex("fork")
     parent.record("session_meta", parent.meta(history_mode="legacy"))
     for kind, words in (("user_message", "one"), ("agent_message", "two"), ("user_message", "three")):

@@ -77,7 +77,7 @@ _BATCH_BYTES = 4_000_000  # of their lines
 _FOLD_EVERY = 100_000  # events, at most, that a build folds again when it goes on after an interruption
 _PAGE = 64
 _MOVING, _CURATED = 0, 1  # the parts of a stored fold
-_RECENT = 20_000  # identities that are remembered before they are looked up: 3 MB
+_MARKS = 1 << 20  # places, one byte each, where identities of a first capture are ticked off
 _APPLICATION = 0x65736161  # "esaa": tells our file from another program's
 
 
@@ -187,7 +187,7 @@ class Index:
         self._state: State | None = None
         self._folding: catalogue.Folding | None = None  # in place of it, while it moves on
         self._kept: State | None = None  # what is stored
-        self._recent: set[str] | None = None  # identities that this process put in, while there are no others
+        self._marks: bytearray | None = None  # of all identities, when this process put all of them in
         self._v1_1: bool | None = None  # whether there are turns of a v1.1 tool; None: not looked yet
         self._fingerprint = str(meta.get("fingerprint", ""))
         self._roots = str(meta.get("roots", ""))
@@ -307,7 +307,7 @@ class Index:
         self._do("INSERT INTO words (words) VALUES ('delete-all')")
         self._names.clear()
         self._v1_1 = None
-        self._recent = set()
+        self._marks = bytearray(_MARKS)
         self._state, self._folding, self._kept = catalogue.State(), None, None
         self.position = Head()
         self.keep_state(self._state)  # where a build goes on that was stopped early
@@ -337,11 +337,9 @@ class Index:
         events = [entry.event for entry in entries]
         ids = [event.event_id for event in events]
         copies = [key for event in events if isinstance(event, ConversationTurn) for key in event.copy_keys]
-        if self._recent is not None:
-            self._recent.update(ids)
-            self._recent.update(copies)
-            if len(self._recent) > _RECENT:
-                self._recent = None
+        if self._marks is not None:
+            for identity in (*ids, *copies):
+                self._marks[hash(identity) % _MARKS] = 1
         if self._folding is None and self._state is not None:
             self._folding = catalogue.Folding(self._state)
         if self._folding is not None:
@@ -395,15 +393,19 @@ class Index:
 
     def has_id(self, event_id: str) -> bool:
         """Whether an event of this id is in the log."""
-        if self._recent is not None:
-            return event_id in self._recent
-        return self.offset_of(event_id) is not None
+        return self._may_have(event_id) and self.offset_of(event_id) is not None
 
     def has_copy_of(self, copy_keys: Sequence[str]) -> bool:
         """Whether one of these copy keys is a known turn's."""
-        if self._recent is not None:
-            return not self._recent.isdisjoint(copy_keys)
-        return any(self._one("SELECT 1 FROM copy_key WHERE key = ?", key) is not None for key in copy_keys)
+        return any(
+            self._one("SELECT 1 FROM copy_key WHERE key = ?", key) is not None
+            for key in copy_keys
+            if self._may_have(key)
+        )
+
+    def _may_have(self, identity: str) -> bool:
+        """False for nearly all that a first capture asks for, at no look into the file."""
+        return self._marks is None or bool(self._marks[hash(identity) % _MARKS])
 
     def has_v1_1(self) -> bool:
         """Whether the log has turns that a v1.1 tool captured."""
