@@ -76,9 +76,10 @@ class Folding:
     def take(self, event: Recorded) -> None:
         """One visible event forward."""
         self._seq = event.seq or self._seq
+        if isinstance(event, ConversationTurn) and not event.topic_ids:  # nearly every line
+            self._listener.hear_turn(event)
+            return
         self._listener.hear(event)
-        if isinstance(event, ConversationTurn) and not event.topic_ids:
-            return  # nearly every line
         if not isinstance(event, FromSource) or isinstance(event, ConversationTurn):
             self._curated_seq = self._seq
         if isinstance(event, DecisionRecorded):

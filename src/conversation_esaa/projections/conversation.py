@@ -188,7 +188,9 @@ class Listener:
     def hear_turn(self, turn: ConversationTurn) -> None:
         """One turn forward: nearly every event is one. Whatever has a turn's attributes will do."""
         self._count(_TURN)
-        self._voice(turn).hear_turn(turn, self._noted(turn))
+        ts = self._noted(turn)
+        voice = self._voices.get(turn.source) or self._voice(turn)
+        voice.hear_turn(turn, ts)
 
     def hear_turns(self, turns: Sequence[ConversationTurn]) -> None:
         """Some turns forward, with the outcome of `hear_turn` for each: of a session, the last ones tell nearly all.
@@ -233,7 +235,8 @@ class Listener:
         ts, recorded_at = event.ts, event.recorded_at
         if recorded_at and recorded_at < ts:
             ts = recorded_at
-        self._last_ts = max(self._last_ts, ts)
+        if ts > self._last_ts:
+            self._last_ts = ts
         if ts < self._first_ts or not self._first_ts:
             self._first_ts = ts or self._first_ts
         return ts
@@ -283,9 +286,13 @@ class _Voice:
             self.user_turns += 1
         if self.agent == UNNAMED:
             return  # whether anything was answered cannot be told without a session
-        session = self.sessions.get(turn.source_session_id) or self.opened(turn.source_session_id)
-        session.hear_turn(turn, ts)
-        self.forget_one_too_many()
+        session = self.sessions.get(turn.source_session_id)
+        if session is None:
+            session = self.opened(turn.source_session_id)
+            session.hear_turn(turn, ts)
+            self.forget_one_too_many()
+        else:
+            session.hear_turn(turn, ts)
 
     def hear_turns(self, session_id: str, turns: Sequence[ConversationTurn]) -> None:
         """Turns of one session that is kept, none of them without its time or recorded before it."""
@@ -397,7 +404,8 @@ class _Session:
     def note(self, event: FromSource, ts: str) -> None:
         """When, and what the log states with some records only."""
         self.last_seq = event.seq
-        self.last_ts = max(self.last_ts, ts)
+        if ts > self.last_ts:
+            self.last_ts = ts
         if not self.first_ts:
             self.first_ts = ts
         if event.cwd:
