@@ -143,7 +143,7 @@ def _opened(path: Path) -> Index:
     try:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
-        database.execute("PRAGMA cache_size = -8000")
+        database.execute("PRAGMA cache_size = -4000")
         if not _is_ours(database):
             if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise sqlite3.DatabaseError("another version")
