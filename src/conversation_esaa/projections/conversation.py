@@ -235,8 +235,7 @@ class Listener:
         ts, recorded_at = event.ts, event.recorded_at
         if recorded_at and recorded_at < ts:
             ts = recorded_at
-        if ts > self._last_ts:
-            self._last_ts = ts
+        self._last_ts = max(self._last_ts, ts)
         if ts < self._first_ts or not self._first_ts:
             self._first_ts = ts or self._first_ts
         return ts
@@ -404,8 +403,7 @@ class _Session:
     def note(self, event: FromSource, ts: str) -> None:
         """When, and what the log states with some records only."""
         self.last_seq = event.seq
-        if ts > self.last_ts:
-            self.last_ts = ts
+        self.last_ts = max(self.last_ts, ts)
         if not self.first_ts:
             self.first_ts = ts
         if event.cwd:
