@@ -6,11 +6,11 @@ nothing. Ids shown to people (DEC-0001, CONV-001, TOP-001) are counted in the lo
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import TYPE_CHECKING, NewType
 
 from conversation_esaa.canonical import canonical_trusted
+from conversation_esaa.digests import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,7 +68,7 @@ def digest_of(*parts: str) -> EventId:
 
     Raises UnicodeEncodeError for a lone surrogate.
     """
-    return EventId(hashlib.sha256(canonical_trusted(parts)).hexdigest())
+    return EventId(sha256(canonical_trusted(parts)).hexdigest())
 
 
 def next_id(prefix: str, width: int, taken: Iterable[str]) -> str:

@@ -10,7 +10,6 @@ Format, versions, and how we know: docs/reference/agents/claude-code.md.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shlex
 from functools import lru_cache
@@ -24,6 +23,7 @@ import msgspec
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import listed
 from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile
+from conversation_esaa.digests import sha256
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
@@ -747,7 +747,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _digest_of_content(content: Any) -> str:

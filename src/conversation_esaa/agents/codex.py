@@ -10,7 +10,6 @@ Format and how we know it: docs/reference/agents/codex.md.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 from datetime import datetime, timedelta
@@ -22,6 +21,7 @@ import msgspec
 from conversation_esaa.agents.listing import listed
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import storable, without_surrogates
+from conversation_esaa.digests import sha256
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
@@ -522,14 +522,14 @@ def _joined(parts: object, kinds: tuple[str, ...]) -> str:
 
 
 def _digest(actor: Actor, text: str) -> str:
-    words = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+    words = sha256(text.encode("utf-8", "surrogatepass"))
     return f"{actor[0]}{words.hexdigest()[:32]}"
 
 
 def _copy_key(thread: str, ordinal: int, digest: str) -> str:
     """The same record of the same thread, in whichever file and mode: a fork's copy, a migrated rollout."""
     words = f"{thread}\0{ordinal}\0{digest}".encode("utf-8", "surrogatepass")
-    return f"codex/1:{hashlib.sha256(words).hexdigest()[:24]}"
+    return f"codex/1:{sha256(words).hexdigest()[:24]}"
 
 
 def _is_rollout(path: Path) -> bool:

@@ -7,7 +7,6 @@ what the log has already is recognised by identity.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import msgspec
 
 from conversation_esaa.agents.storage import Kind, storage
 from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.digests import sha256
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def look(file: SessionFile, witness: Witness | None = None) -> Stat:
     stat = Stat.of(looked)
     if file.kind is Kind.JSONL:  # by far the most: nothing lies beside it
         return stat
-    digest = hashlib.sha256()
+    digest = sha256()
     for path in storage(file.kind).beside(file):
         if witness:
             witness.written(path)
@@ -153,7 +153,7 @@ def _written(path: str) -> bytes:
 
 def fingerprint(file: BinaryIO, end: int) -> str:
     """A digest of the first and the last kilobyte before `end`. Costs two reads."""
-    digest = hashlib.sha256(end.to_bytes(8, "big"))
+    digest = sha256(end.to_bytes(8, "big"))
     file.seek(0)
     digest.update(file.read(min(_SAMPLE, end)))
     file.seek(max(0, end - _SAMPLE))

@@ -13,13 +13,13 @@ can be checked as well.
 
 from __future__ import annotations
 
-import hashlib
 from binascii import unhexlify
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from conversation_esaa.canonical import NotCanonical, canonical, canonical_trusted
+from conversation_esaa.digests import many, sha256
 from conversation_esaa.events import VERSION, Entry, UnknownEvent, Unreadable, event_name
 from conversation_esaa.log.codec import HASH_BYTES
 
@@ -37,7 +37,6 @@ _SALT_AFTER = len(_HASH_KEY) + 2 * HASH_BYTES  # bytes from where the hash's key
 _SALT_VALUE_AFTER = _SALT_AFTER + len(_SALT_KEY)
 _WORDS_AFTER = _SALT_VALUE_AFTER + 2 * SALT_BYTES + len(b'",')
 _NEARBY = 16  # bytes by which the leaves of lines that follow each other mostly differ at most
-_sha256 = hashlib.sha256
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +165,7 @@ def examine(line: bytes, event: Recorded, previous: bytes) -> tuple[bool | None,
     Each None where that cannot be told: a newer version may hash by other rules; words may be purged.
     """
     at = line.find(_HASH_KEY)  # as `seal` wrote it, both preimages can be cut out of the line
-    if at > 0 and _sha256(previous + line[:at] + b"}").hexdigest() == event.hash:
+    if at > 0 and sha256(previous + line[:at] + b"}").hexdigest() == event.hash:
         if len(line) == at + _SALT_AFTER + 2:
             return True, None if event.content_digest else True
         if line[at + _SALT_AFTER : at + _SALT_VALUE_AFTER] == _SALT_KEY:
@@ -202,7 +201,7 @@ def are_sealed(lines: Sequence[bytes], events: Sequence[Recorded], previous: byt
     ends = [line.find(_HASH_KEY, nearby) for line in lines]
     if min(ends) < 0:
         ends = [line.find(_HASH_KEY) for line in lines]
-    fresh = _sha256().copy  # cheaper than a new one, for which OpenSSL looks up the algorithm
+    fresh = many()().copy  # cheaper than a new one, for which OpenSSL looks up the algorithm
     link, links, words = previous, [], []
     for line, end, salt_at in zip(lines, ends, range(0, len(salt_bytes), SALT_BYTES), strict=True):
         leaf = fresh()
@@ -260,12 +259,12 @@ def seal(
 
 def digest_of_words(words: bytes, salt: bytes) -> str:
     """What a leaf says of its words, given as their canonical JSON."""
-    return _sha256(salt + words).hexdigest()
+    return sha256(salt + words).hexdigest()
 
 
 def linked(leaf: bytes, words: bytes, *, salt: bytes, previous: bytes) -> tuple[bytes, bytes]:
     """As `seal`, of both parts as canonical JSON objects; `words` is b"" where there are none."""
-    link = _sha256(previous + leaf)
+    link = sha256(previous + leaf)
     start = leaf[:-1]
     if words:
         return b'%b,"hash":"%b","salt":"%b",%b' % (
@@ -284,7 +283,7 @@ def _examine_patiently(line: bytes, event: Recorded, previous: bytes) -> tuple[b
         return False, False
     content_keys = _content_keys(event, fields)
     try:
-        linked = hashlib.sha256(previous + leaf(fields, content_keys)).hexdigest() == event.hash
+        linked = sha256(previous + leaf(fields, content_keys)).hexdigest() == event.hash
     except NotCanonical:
         return False, False
     has_words = not content_keys.isdisjoint(fields)
@@ -326,7 +325,7 @@ def _words_digest(salt: bytes, words: bytes) -> str:
     if len(salt) != 2 * SALT_BYTES or salt.lower() != salt:  # capitals are another spelling, and not ours
         return ""
     try:
-        return _sha256(unhexlify(salt) + words).hexdigest()
+        return sha256(unhexlify(salt) + words).hexdigest()
     except ValueError:
         return ""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from typing import TYPE_CHECKING
 
+from conversation_esaa.digests import sha256
 from conversation_esaa.errors import LogDamaged, NoWorkspace
 from conversation_esaa.log import reader
 from conversation_esaa.log.contract import AppendFailed
@@ -188,7 +188,7 @@ class LogFile(_OpenFile):
 
     def set_aside(self, offset: int, data: bytes) -> str:
         """A file in quarantine/, named by where the bytes were and what they are; never overwritten."""
-        place = self._layout.quarantine / f"activity-{offset}-{hashlib.sha256(data).hexdigest()[:16]}.torn"
+        place = self._layout.quarantine / f"activity-{offset}-{sha256(data).hexdigest()[:16]}.torn"
         unfinished = place.with_suffix(".part")
         try:
             make_private_directory(place.parent)

@@ -14,9 +14,9 @@ Lines are told apart by what they are and by what came before:
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Protocol
 
+from conversation_esaa.digests import many, sha256
 from conversation_esaa.events import Entry, Head, Recorded, Unreadable
 from conversation_esaa.log import v1_1
 from conversation_esaa.log.codec import Older, Problem, read_line
@@ -98,7 +98,7 @@ def entry_at(source: Source, offset: int) -> Entry | Unreadable:
 
 def prefix_digest(source: Source, size: int) -> bytes:
     """SHA-256 of the first `size` bytes."""
-    digest = hashlib.sha256()
+    digest = many()()
     for block in _blocks(source, 0, size):
         digest.update(block)
     return digest.digest()
@@ -108,7 +108,7 @@ def fingerprint(source: Source, size: int) -> str:
     """A digest of the first and the last kilobyte of the first `size` bytes; "" when there are fewer."""
     if size > source.size():
         return ""
-    digest = hashlib.sha256(size.to_bytes(8, "big"))
+    digest = sha256(size.to_bytes(8, "big"))
     for start in (0, max(0, size - SAMPLE)):
         digest.update(_exactly(source, start, min(SAMPLE, size)))
     return digest.hexdigest()[:32]

@@ -7,13 +7,13 @@ its bytes stay in `Entry.line`. Everything may be missing: the oldest lines have
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
 from conversation_esaa.canonical import without_surrogates
+from conversation_esaa.digests import sha256
 from conversation_esaa.events import TYPES, ConversationTurn, Entry, Recorded, UnknownEvent, Unreadable
 from conversation_esaa.ids import agent_id
 from conversation_esaa.timestamps import parse_utc
@@ -122,7 +122,7 @@ def v1_1_turn_keys(entry: Entry) -> TurnKey | None:
 def turn_key(source: str, session: str, actor: str, text: str) -> TurnKey:
     """The key that a v1.1 line of this turn would have."""
     stripped = without_surrogates(text).strip()
-    return TurnKey(source, session, actor, hashlib.sha256(stripped.encode()).hexdigest())
+    return TurnKey(source, session, actor, sha256(stripped.encode()).hexdigest())
 
 
 def _native_identity(event: Recorded) -> tuple[str, str, int, str] | None:
