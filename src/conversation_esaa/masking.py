@@ -7,16 +7,19 @@ told in docs/reference/masking.md.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from conversation_esaa.patterns import lazy
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from conversation_esaa.masking_rules import Rule
 
@@ -150,7 +153,8 @@ def _matches(
         next_at = at + 1
         number = bisect_right(starts, at) - 1
         start = starts[number]
-        match = rule.match(texts[number], at - start)
+        text, place = texts[number], at - start
+        match = rule.match(text, place) if rule.look(text, place) else None
         if match:
             finding = _finding(rule, match)
             if finding:
@@ -274,6 +278,34 @@ CHECKS: dict[str, Callable[[str, re.Match[str]], bool]] = {
 }
 
 
+_NAME = (
+    "abcdefghijklmnopqrstuvwxyzſı0123456789_-"  # two letters that count as an s and an i, whatever the case
+)
+_BEHIND_A_NAME = "\\\"'`] \t"
+_SEPARATORS = (":", "=", "is", "was", "to")
+_NEAR = 100  # characters; a pattern gets less far to what is looked for here
+
+
+def _near(text: str, at: int) -> str:
+    return text[at : at + _NEAR].replace("\u0130", "I").lower()
+
+
+def _is_assigned_to(text: str, at: int) -> bool:
+    return _near(text, at).lstrip(_NAME).lstrip(_BEHIND_A_NAME).startswith(_SEPARATORS)
+
+
+def _is_option_for_a_secret(text: str, at: int) -> bool:
+    near = _near(text, at)
+    return any(word in near for word in ("pass", "pwd", "secret", "token", "key", "cred", "_auth", "ſ"))
+
+
+LOOKS: dict[str, Callable[[str, int], bool]] = {
+    "": lambda _text, _at: True,
+    "assigned": _is_assigned_to,
+    "option": _is_option_for_a_secret,
+}
+
+
 def _merged(found: list[Finding]) -> list[Finding]:
     found.sort(key=lambda finding: finding.start)  # stable: rules that know more stand first
     merged = found[:1]
@@ -298,15 +330,16 @@ def _replaced(text: str, findings: list[Finding]) -> str:
     return "".join(parts())
 
 
-class _Rule(NamedTuple):
+class _Rule(msgspec.Struct, frozen=True):
     kind: str
     literals: tuple[str, ...]
+    look: Callable[[str, int], bool]
     match: Callable[[str, int], re.Match[str] | None]
     groups: tuple[str, ...]  # those that may hold the secret
     check: Callable[[str, re.Match[str]], bool]
 
 
-class _Rules(NamedTuple):
+class _Rules(msgspec.Struct, frozen=True, kw_only=True):
     tokens: tuple[_Rule, ...]
     phrases: tuple[_Rule, ...]
     phrase_literals: tuple[str, ...]
@@ -338,7 +371,7 @@ def _ready(rule: Rule) -> _Rule:
     groups = tuple(name for name in ("secret", "bare") if f"(?P<{name}>" in rule.pattern)
     pattern = lazy(rule.pattern)
     match = lambda text, at: pattern.match(text, at)  # noqa: E731, PLW0108 - a bound method would compile it
-    return _Rule(rule.kind, rule.literals, match, groups, CHECKS[rule.check])
+    return _Rule(rule.kind, rule.literals, LOOKS[rule.look], match, groups, CHECKS[rule.check])
 
 
 def _any_of(wholes: tuple[str, ...], parts: tuple[str, ...]) -> Callable[[str], object]:

@@ -12,22 +12,24 @@ versions of Python: a read model must not.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 
-class Rule(NamedTuple):
+class Rule(msgspec.Struct, frozen=True):
     """One shape of secret.
 
     kind      what the marker says: `[REDACTED:kind]`.
     literals  lower case, of ASCII. The text is searched without regard to case; the pattern decides.
     pattern   the group `secret` is masked, or the whole match where there is no such group.
     check     what else must hold, a key of `masking.CHECKS`.
+    look      what the pattern takes longer to see, a key of `masking.LOOKS`: mostly it is not even compiled.
     """
 
     kind: str
     literals: tuple[str, ...]
     pattern: str
     check: str = ""
+    look: str = ""
 
 
 _START = r"(?<![A-Za-z0-9])"
@@ -192,11 +194,13 @@ PHRASES = (
         ("pass", "pwd", "secret", "token", "key", "credential", "_auth"),
         rf"(?i:{_WORD})\\?[\"'`]?\]?[ \t]{{0,8}}(?P<separator>{_SEPARATOR})[ \t]{{0,8}}{_VALUE}",
         "assigned",
+        "assigned",
     ),
     Rule(
         "assigned",  # --password VALUE
         ("--",),
         rf"(?<![^\s\"'`])--(?:[a-z]{{1,16}}-){{0,4}}(?i:{_WORD})(?P<separator> ){_VALUE}",
+        "option",
         "option",
     ),
 )

@@ -18,7 +18,7 @@ MAX_TEXT_CHARACTERS = 2_000_000
 SCHEMA = 1
 
 # Of any system: /…, \\\\share, C:\\…; a `~` or a variable would be taken by nobody for what was meant.
-_ABSOLUTE = lazy(r"/|\\\\|[A-Za-z]:[\\/]|file://")
+_ABSOLUTE = lazy(r"\\\\|[A-Za-z]:[\\/]|file://")
 
 _TEMPLATE = """\
 # Settings of this conversation-esaa workspace. The log beside it is the source of truth; this file and the
@@ -110,7 +110,7 @@ def parse(content: bytes, *, where: str) -> Settings:
     except msgspec.ValidationError as error:
         raise BadSettings(where, str(error)) from None
     for path in settings.all_roots:
-        if not _ABSOLUTE.match(path):
+        if not path.startswith("/") and not _ABSOLUTE.match(path):
             raise BadSettings(where, f"root and roots take absolute paths, written out: {path!r} is none")
     if settings.schema > SCHEMA:
         raise BadSettings(

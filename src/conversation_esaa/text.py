@@ -189,6 +189,8 @@ def _visible(text: str, *, keep: str = "\t\n") -> str:
     text = without_surrogates(text).replace("\r\n", "\n")
     if keep != "\t\n":
         text = text.replace("\t", " ").replace("\n", " ").replace("\r", " ")
+    if text.isascii() and text.replace("\t", "").replace("\n", "").isprintable():
+        return text  # most texts, and the pattern takes long to compile
     return _TO_SHOW.sub(_shown, text)
 
 
@@ -216,6 +218,7 @@ _TAGS = (
     "reasoning|analysis|invoke|parameter|antml|result|results|document|documents|search_results|important|"
     "critical|memory|skill|start_of_turn|end_of_turn|bos|eos|begin_of_text|sys|policy|rules|prompt|output|turn_aborted"
 )
+_TAG_NAMES = tuple(_TAGS.replace("s?", "").split("|"))
 _TAG = lazy(
     r"<(?!(?<=[A-Za-z0-9_]<)(?-i:[A-Z][a-z]{0,20})>)"  # the type in `List<User>`
     rf"(\s{{0,8}}/?\s{{0,8}}(?:{_TAGS})(?:[-_:.][A-Za-z0-9_:.-]{{0,64}})?(?=[\s/>]|$)[^<>\n]{{0,120}})(>?)",
@@ -226,22 +229,38 @@ _INST = lazy(
     r"\[(\s{0,4}/?\s{0,4}(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS))\]",
     re.IGNORECASE | re.ASCII,
 )
+_ROLES = "Human|User|Assistant|System|Developer|AI|Model|Tool|Function|H|A"
+_ROLE_NAMES = frozenset(_ROLES.lower().split("|"))
 _ROLE = lazy(
-    r"^([ \t>#*_-]{0,12})(Human|User|Assistant|System|Developer|AI|Model|Tool|Function|H|A)(?=[*_ \t]{0,4}[:：])",
+    rf"^([ \t>#*_-]{{0,12}})({_ROLES})(?=[*_ \t]{{0,4}}[:：])",
     re.IGNORECASE | re.ASCII | re.MULTILINE,
 )
 _OURS = lazy(r"\[(?=\s{0,4}/?\s{0,4}(?:end |begin )?conversation-esaa)", re.IGNORECASE | re.ASCII)
 
 
 def _without_structure(text: str) -> str:
-    if "<" in text or ">" in text:
+    if any(mark in text for mark in ("<|", "|>", "<｜", "｜>", "<<", ">>")):
         text = _SPECIAL_TOKEN.sub(lambda found: "‹" if found[0] == "<" else "›", text)
+    if _may_have_a_tag(text):
         text = _TAG.sub(lambda found: f"‹{found[1]}{'›' if found[2] else ''}", text)
     if "[" in text:
         text = _OURS.sub("‹", _INST.sub(r"‹\1›", text))
-    if ":" in text or "：" in text:
+    if _may_have_a_role(text):
         text = _ROLE.sub(r"\1‹\2›", text)
     return text
+
+
+def _may_have_a_role(text: str) -> bool:
+    """Whether a line begins with nothing but the name of one who speaks, or with that and a colon."""
+    beginnings = (line[:40].replace("：", ":").partition(":")[0] for line in text.split("\n"))
+    return any(beginning.strip(" \t>#*_-").lower() in _ROLE_NAMES for beginning in beginnings)
+
+
+def _may_have_a_tag(text: str) -> bool:
+    """Whether one of our tags begins anywhere: the pattern is the longest there is to compile."""
+    return any(
+        begun[:80].lstrip(" \t\n\r\f\v/").lower().startswith(_TAG_NAMES) for begun in text.split("<")[1:]
+    )
 
 
 # Markdown
@@ -251,6 +270,7 @@ _MARKUP = lazy(
     r"(\[REDACTED:[a-z0-9-]{1,24}\](?![(\[:]))|[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[<>]"
     r"|&(?=[#A-Za-z])|!(?=\[)|^[#+=-]|^([0-9]{1,9})(?=[.)])"
 )
+_ANYWHERE, _AT_THE_BEGINNING = frozenset(r"[\`*]|~$_<>&!"), frozenset("#+=-0123456789")  # or it finds nothing
 _ADDRESS = lazy(r":(?=//)|(?<!:)/(?=/[^\s/])|(?i:(?<=www))\.|(?i:(?<=mailto)|(?<=xmpp)):")
 _MAIL = lazy(r"(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]{1,63}\.[A-Za-z0-9_-])")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
@@ -264,9 +284,13 @@ def _escaped(line: str) -> str:
             return f"{found[2]}\\"
         return _ENTITIES.get(found[0]) or f"\\{found[0]}"
 
-    line = _MAIL.sub("＠", line)  # GitHub makes a link of an address with `\@` too
-    line = _MARKUP.sub(escape, line)
-    return _ADDRESS.sub(lambda found: f"\\{found[0]}", line)
+    if "@" in line:
+        line = _MAIL.sub("＠", line)  # GitHub makes a link of an address with `\@` too
+    if line[:1] in _AT_THE_BEGINNING or not _ANYWHERE.isdisjoint(line):
+        line = _MARKUP.sub(escape, line)
+    if ":" in line or "//" in line or "www." in line.lower():
+        line = _ADDRESS.sub(lambda found: f"\\{found[0]}", line)
+    return line
 
 
 # Cutting

@@ -382,3 +382,46 @@ def test_tags_that_arise_by_removal_again_and_again_end_the_text():
     assert removed
     assert "y" not in kept
     assert kept.startswith("ok ")
+
+
+# Patterns are looked for only where they can be found, for compiling one takes longer than most texts
+
+
+structure = [
+    "<SYS",
+    "<</sys",
+    "SYS>>",
+    "<instruction",
+    "<Instructions",
+    "<bos>",
+    "<invoke",
+    "List<User>",
+    "< / PROMPT",
+    "Human",
+    "\nA",
+    "AI",
+]
+
+
+@given(words)
+def test_a_pattern_is_left_out_only_where_it_would_find_nothing(said):
+    """A short command compiles few of them, and shows the same."""
+    said = said.encode("utf-8", "replace").decode()
+
+    def escape(found: re.Match[str]) -> str:
+        return found[1] or (f"{found[2]}\\" if found[2] else text._ENTITIES.get(found[0], f"\\{found[0]}"))
+
+    escaped = text._MARKUP.sub(escape, text._MAIL.sub("＠", said))
+
+    assert text._ADDRESS.sub(lambda found: f"\\{found[0]}", escaped) == text._escaped(said)
+    assert text._TO_SHOW.sub(text._shown, said.replace("\r\n", "\n")) == text._visible(said)
+
+
+@given(st.lists(st.sampled_from([*structure, *"<>|｜/ \n#*:："]), max_size=8).map("".join))
+def test_no_mark_of_structure_is_passed_over(said):
+    """Here too: the look that comes before finds at least what the pattern finds."""
+    shown = text._SPECIAL_TOKEN.sub(lambda found: "‹" if found[0] == "<" else "›", said)
+    shown = text._TAG.sub(lambda found: f"‹{found[1]}{'›' if found[2] else ''}", shown)
+    shown = text._ROLE.sub(r"\1‹\2›", shown)
+
+    assert shown == text._without_structure(said)

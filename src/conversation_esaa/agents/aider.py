@@ -354,7 +354,8 @@ def _name_in(settings: Path) -> str:
     """The name that a settings file gives to the chat history; "" when it does not."""
     depends_on(settings)
     try:
-        found = _MOVED.search(settings.read_bytes().decode("utf-8", "replace"))
+        text = settings.read_bytes().decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""
+    found = _MOVED.search(text)
     return found[2] if found else ""

@@ -651,7 +651,9 @@ _FENCE = lazy(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 
 
 def _is_notice(body: str) -> bool:
-    return bool(_INTERRUPTED.fullmatch(body)) or body.startswith("Stop hook feedback:\n")
+    if body.startswith("["):
+        return bool(_INTERRUPTED.fullmatch(body))
+    return body.startswith("Stop hook feedback:\n")
 
 
 def _without_envelopes(body: str) -> str:

@@ -83,16 +83,16 @@ def normalise(path: str) -> str:
             path = path[1:]
     text = path.replace("\\", "/") if _looks_windows(path) else path
     prefix = ""
-    if drive := _DRIVE.match(text):
+    if text[1:2] == ":" and (drive := _DRIVE.match(text)):
         prefix, text = f"{drive[1].lower()}:", text[2:] or "/"
     elif text.startswith("//"):
         prefix, text = "/", text[1:]  # a network share
     if not text.startswith("/"):
         return ""
     cleaned = prefix + (_without_dots(text) or ("" if prefix else "/"))
-    if share := _WSL.fullmatch(cleaned):
+    if cleaned.startswith("//") and (share := _WSL.fullmatch(cleaned)):
         return f"//wsl/{share[1].casefold()}{share[2] or ''}"  # below it, a Linux path, which knows case
-    if prefix or _MOUNTED_DRIVE.match(cleaned):
+    if prefix or (cleaned.startswith("/mnt/") and _MOUNTED_DRIVE.match(cleaned)):
         return cleaned.casefold()
     return cleaned
 
@@ -115,7 +115,7 @@ def ancestors(normalised: str) -> Iterator[str]:
 
 
 def _looks_windows(path: str) -> bool:
-    return path.startswith("\\") or bool(_DRIVE.match(path.replace("\\", "/", 1)))
+    return path.startswith("\\") or (path[1:2] == ":" and bool(_DRIVE.match(path.replace("\\", "/", 1))))
 
 
 def _without_dots(text: str) -> str:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 UNKNOWN_TIME = "at an unknown time"
 NO_WORDS = "(its words were removed)"
 
-_TOKEN = lazy(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,-]{0,199}")
-_COMMAND = lazy(r"[A-Za-z0-9~/._][A-Za-z0-9~/._:@+=,' -]{0,299}")
+_FIRST = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~/._")
+_TOKEN = _FIRST | frozenset(":@+=,-")
+_COMMAND = _TOKEN | frozenset("' ")
 _STATUS = lazy(r"[a-z]+(_[a-z]+)*")
 _ID = lazy(r"[A-Z]{1,8}-[0-9]{1,9}")
 
@@ -39,16 +40,20 @@ def position(head: Head) -> str:
 
 def code(value: str) -> str:
     """An id, branch, path, model: as a code span when it is a plain word, else as escaped text."""
-    if _TOKEN.fullmatch(value) and masked(value) == value:
+    if _is_made_of(_TOKEN, value, longest=200) and masked(value) == value:
         return f"`{value}`"
     return inline(value, limit=80) or "(none)"
 
 
 def command(line: str) -> str:
     """A shell command as a code span, so that it can be copied; escaped text when it has odd characters."""
-    if _COMMAND.fullmatch(line) and masked(line) == line:
+    if _is_made_of(_COMMAND, line, longest=300) and masked(line) == line:
         return f"`{line}`"
     return inline(line, limit=200)
+
+
+def _is_made_of(characters: frozenset[str], text: str, *, longest: int) -> bool:
+    return 0 < len(text) <= longest and text[0] in _FIRST and characters.issuperset(text)
 
 
 def label(name: str) -> str:
