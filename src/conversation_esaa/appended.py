@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from conversation_esaa.capture.drafts import turn_event
 from conversation_esaa.capture.gate import Verdict
 from conversation_esaa.capture.roots import workspace_gate
 from conversation_esaa.curated import Curated
+from conversation_esaa.digests import sha256
 from conversation_esaa.errors import ConversationError, UsageError
 from conversation_esaa.opened import named_agent
 from conversation_esaa.timestamps import parse_utc
@@ -106,7 +106,7 @@ class Appended(Curated):
             source=name,
             source_session_id=session or str(name),
             source_index=NO_ORDINAL,
-            source_ref=f"key/{hashlib.sha256(without_surrogates(key).encode()).hexdigest()[:32]}",
+            source_ref=f"key/{sha256(without_surrogates(key).encode()).hexdigest()[:32]}",
             actor=Actor(actor),
             text=text,
             said_at=at,

@@ -6,9 +6,9 @@ power cut emptied is found out and rebuilt.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
+from conversation_esaa.digests import sha256
 from conversation_esaa.errors import ConversationError
 from conversation_esaa.replace import replace_file
 
@@ -32,7 +32,7 @@ def differing(layout: Layout, models: Mapping[str, bytes]) -> list[str]:
 
 def digests(models: Mapping[str, bytes]) -> dict[str, str]:
     """SHA-256 of each, in hex."""
-    return {name: hashlib.sha256(content).hexdigest() for name, content in models.items()}
+    return {name: sha256(content).hexdigest() for name, content in models.items()}
 
 
 def untouched(layout: Layout, written: Mapping[str, str]) -> dict[str, bytes]:
@@ -43,7 +43,7 @@ def untouched(layout: Layout, written: Mapping[str, str]) -> dict[str, bytes]:
     found = {}
     for name, digest in written.items():
         content = _current(layout.read_model(name))
-        if content is not None and hashlib.sha256(content).hexdigest() == digest:
+        if content is not None and sha256(content).hexdigest() == digest:
             found[name] = content
     return found
 

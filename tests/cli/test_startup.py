@@ -68,3 +68,15 @@ def test_one_command_does_not_load_another(ready):
         "conversation_esaa.cli.commands.context"
     }
     assert not any(name.startswith("conversation_esaa.forensic") for name in loaded)
+
+
+def test_one_new_turn_loads_no_agent_but_its_own(ready):
+    """Twenty-eight agents, and what some of them need, cost what one does."""
+    ready.claude("further").user("And the host?")
+
+    loaded = imported(ready, "sync")
+
+    agents = {name.rpartition(".")[2] for name in loaded if name.startswith("conversation_esaa.agents.")}
+    assert agents == {"claude_code", "jsonl", "listing", "plugins", "registry", "sqlite", "storage"}
+    unneeded = {"hashlib", "shlex", "unicodedata", "json", "argparse", "conversation_esaa.cli.parser"}
+    assert unneeded & loaded == set()

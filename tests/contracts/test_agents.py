@@ -6,10 +6,14 @@ OVERRIDES.
 
 from __future__ import annotations
 
+import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders import (
     aider,
@@ -36,7 +40,8 @@ from builders import (
     warp,
     zed,
 )
-from conversation_esaa.agents.registry import MODULES, USUAL_HOMES, absent, agent
+from conversation_esaa.agents.listing import witnessed_by
+from conversation_esaa.agents.registry import MODULES, USUAL_HOMES, absent, agent, is_there, quoted
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.testing import AgentContract
 
@@ -302,18 +307,48 @@ def test_an_unknown_agent_is_named_and_a_near_one_suggested():
 @pytest.mark.parametrize("name", USUAL_HOMES)
 def test_an_agent_that_is_not_here_is_known_to_have_no_session_without_its_module(name, tmp_path):
     """The table says where the module looks, which variables it asks for, and that nothing is elsewhere."""
-    usual, variables = USUAL_HOMES[name]
-    asked = Asked()
-    project = tmp_path / "project"
+    usual = USUAL_HOMES[name]
+    asked, looked = Asked(), Looked()
+    home, project = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
     project.mkdir()
 
-    assert agent(name).home(asked, tmp_path) == tmp_path / usual
-    assert asked.names == set(variables)
-    assert list(agent(name).session_files(tmp_path / usual, [str(project)])) == []
-    assert absent(name, {}, tmp_path) == tmp_path / usual
-    assert absent(name, {variables[0]: "/elsewhere"}, tmp_path) is None
-    (tmp_path / usual).mkdir(parents=True)
-    assert absent(name, {}, tmp_path) is None
+    assert agent(name).home(asked, home) == home / usual.home
+    assert asked.names == set(usual.variables)
+    with witnessed_by(looked):
+        assert list(agent(name).session_files(home / usual.home, [str(project)])) == []
+        assert not is_there(agent(name), home / usual.home)
+    assert absent(name, {}, home, [str(project)]) == home / usual.home
+    for variable in usual.variables:
+        assert absent(name, {variable: "/elsewhere"}, home, [str(project)]) is None
+
+    places = [home / place for place in usual.places or (usual.home,)]
+    places += [project / place for place in usual.in_roots]
+    assert all(any(map(path.is_relative_to, places)) for path in looked.paths)
+    for number, place in enumerate(places):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch() if number % 2 else place.mkdir()
+        assert absent(name, {}, home, [str(project)]) is None
+        place.unlink() if number % 2 else place.rmdir()
+    assert absent(name, {}, home, [str(project)]) == home / usual.home
+
+
+class Looked:
+    """A witness that remembers where was looked."""
+
+    def __init__(self) -> None:
+        self.paths: list[Path] = []
+
+    def _look(self, path: str) -> None:
+        self.paths.append(Path(path))
+
+    content = written = kind = real = _look
+
+
+@given(st.text(alphabet="aZ9-_'$ \n;é", max_size=6))
+def test_an_id_is_quoted_as_the_standard_library_does_it(word):
+    """A session id comes from somebody's file and goes into a command that people copy."""
+    assert quoted(word) == shlex.quote(word)
 
 
 class Asked(dict[str, str]):

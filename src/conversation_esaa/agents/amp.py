@@ -8,13 +8,12 @@ Format and how far it is known: docs/reference/agents/amp.md.
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents import listing, places
 from conversation_esaa.agents.listing import is_file
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import MAX_INTEGER, storable, without_surrogates
 from conversation_esaa.ids import AgentId
@@ -62,7 +61,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`amp threads continue ID`."""
-    return f"amp threads continue {shlex.quote(session_id)}"
+    return f"amp threads continue {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

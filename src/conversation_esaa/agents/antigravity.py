@@ -9,7 +9,6 @@ Format and how far it is known: docs/reference/agents/antigravity.md.
 from __future__ import annotations
 
 import os
-import shlex
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import Lines, decode_line, read_document, read_records
 from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -113,7 +112,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`agy --conversation=ID`."""
-    return f"agy --conversation={shlex.quote(session_id)}"
+    return f"agy --conversation={quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

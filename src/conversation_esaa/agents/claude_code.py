@@ -11,7 +11,6 @@ Format, versions, and how we know: docs/reference/agents/claude-code.md.
 from __future__ import annotations
 
 import re
-import shlex
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -22,7 +21,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import listed
-from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile
+from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile, quoted
 from conversation_esaa.digests import sha256
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -210,7 +209,7 @@ def retention(home: Path) -> Retention:
 
 def resume_command(session_id: str) -> str:
     """Only in the directory the session started in does Claude Code find it."""
-    return f"claude --resume {shlex.quote(session_id)}"
+    return f"claude --resume {quoted(session_id)}"
 
 
 # --- From lines to turns

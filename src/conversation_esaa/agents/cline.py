@@ -9,14 +9,13 @@ Format and how we know it: docs/reference/agents/cline-roo-kilo.md.
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conversation_esaa.agents import listing, places, sqlite
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
@@ -106,7 +105,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`cline --id ID`."""
-    return f"cline --id {shlex.quote(session_id)}"
+    return f"cline --id {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

@@ -11,7 +11,6 @@ Format and how we know it: docs/reference/agents/codex.md.
 from __future__ import annotations
 
 import os
-import shlex
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conversation_esaa.agents.listing import listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.digests import sha256
 from conversation_esaa.ids import AgentId
@@ -147,7 +146,7 @@ def open_session(file: SessionFile) -> State:
 def resume_command(session_id: str) -> str:
     """`codex resume ID`; `--` keeps a hostile id from being read as an option."""
     guard = "-- " if session_id.startswith("-") else ""
-    return f"codex resume {guard}{shlex.quote(session_id)}"
+    return f"codex resume {guard}{quoted(session_id)}"
 
 
 class _Item(msgspec.Struct):

@@ -9,14 +9,13 @@ Format and how we know it: docs/reference/agents/copilot-cli.md.
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from conversation_esaa.agents.listing import depends_on, entries, is_file, is_folder
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -111,7 +110,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`copilot --resume=ID`."""
-    return f"copilot --resume={shlex.quote(session_id)}"
+    return f"copilot --resume={quoted(session_id)}"
 
 
 class _Head(msgspec.Struct):

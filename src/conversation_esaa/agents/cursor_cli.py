@@ -9,7 +9,6 @@ Format and how far it is known: docs/reference/agents/cursor-cli.md.
 from __future__ import annotations
 
 import hashlib
-import shlex
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
 from conversation_esaa.agents.places import Wanted, directory_of
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.agents.sqlite import DatabaseUnreadable, database, json_object, keys_of
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import without_surrogates
@@ -84,7 +83,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`cursor-agent --resume=ID`."""
-    return f"cursor-agent --resume={shlex.quote(session_id)}"
+    return f"cursor-agent --resume={quoted(session_id)}"
 
 
 def rows(database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:

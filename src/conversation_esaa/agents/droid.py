@@ -9,13 +9,12 @@ Format and how we know it: docs/reference/agents/droid.md.
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents.listing import entries, is_folder, logs
 from conversation_esaa.agents.places import letters
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -73,7 +72,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`droid --resume ID`."""
-    return f"droid --resume {shlex.quote(session_id)}"
+    return f"droid --resume {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

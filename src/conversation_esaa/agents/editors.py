@@ -17,6 +17,7 @@ from conversation_esaa.agents import listing, places
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_directory
 from conversation_esaa.agents.places import directory_of
+from conversation_esaa.agents.registry import EDITORS, SERVERS
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.patterns import lazy
 
@@ -25,14 +26,6 @@ if TYPE_CHECKING:
 
 PLATFORM: str = sys.platform
 
-_EDITORS = (
-    *("Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders"),
-    *("Cursor", "Windsurf", "Windsurf - Next", "Antigravity", "Kiro", "Positron", "Trae"),
-)
-_SERVERS = (
-    *(".vscode-server", ".vscode-server-insiders", ".vscodium-server"),
-    *(".cursor-server", ".windsurf-server"),
-)
 _HOMES = ((".config",), ("Library", "Application Support"), ("AppData", "Roaming"))
 _NO_JSON = lazy(r'(?s)("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])')  # what a settings file may have
 
@@ -66,8 +59,8 @@ def person_of(home: Path) -> Path | None:
 def user_folders(home: Path) -> list[Path]:
     """The folder `User` of every editor that was used here, servers of remote windows included."""
     person = person_of(home)
-    folders = [home / editor / "User" for editor in _EDITORS]
-    folders += [person / server / "data" / "User" for server in _SERVERS] if person else []
+    folders = [home / editor / "User" for editor in EDITORS]
+    folders += [person / server / "data" / "User" for server in SERVERS] if person else []
     return [folder for folder in folders if is_directory(folder)]
 
 

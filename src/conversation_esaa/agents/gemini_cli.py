@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, paths
-from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile
+from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile, quoted
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import storable
 from conversation_esaa.ids import AgentId
@@ -118,7 +117,7 @@ def retention(home: Path) -> Retention | None:
 
 def resume_command(session_id: str) -> str:
     """`gemini --resume ID`."""
-    return f"gemini --resume {shlex.quote(session_id)}"
+    return f"gemini --resume {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

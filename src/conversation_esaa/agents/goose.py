@@ -9,7 +9,6 @@ Format and how we know it: docs/reference/agents/goose.md.
 from __future__ import annotations
 
 import hashlib
-import shlex
 import sys
 from itertools import islice
 from pathlib import Path
@@ -20,7 +19,7 @@ import msgspec
 from conversation_esaa.agents.jsonl import decode_line
 from conversation_esaa.agents.listing import is_file, listed
 from conversation_esaa.agents.places import Wanted
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.agents.sqlite import DatabaseUnreadable, database, json_array, json_object, keys_of
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import without_surrogates
@@ -113,7 +112,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`goose session --resume --session-id ID`."""
-    return f"goose session --resume --session-id {shlex.quote(session_id)}"
+    return f"goose session --resume --session-id {quoted(session_id)}"
 
 
 def rows(database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:

@@ -9,7 +9,6 @@ Format and how we know it: docs/reference/agents/kimi-code.md.
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import is_file, is_folder, listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -108,7 +107,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`kimi -r ID`."""
-    return f"kimi -r {shlex.quote(session_id)}"
+    return f"kimi -r {quoted(session_id)}"
 
 
 class _Event(msgspec.Struct):

@@ -8,14 +8,13 @@ Format and how far it is known: docs/reference/agents/kiro-cli.md.
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, listed
 from conversation_esaa.agents.places import Wanted
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import from_epoch_s, parse_utc
@@ -70,7 +69,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`kiro-cli chat --resume-id ID`, in the directory of the session."""
-    return f"kiro-cli chat --resume-id {shlex.quote(session_id)}"
+    return f"kiro-cli chat --resume-id {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

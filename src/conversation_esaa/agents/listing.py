@@ -83,6 +83,13 @@ def is_directory(path: str | os.PathLike[str]) -> bool:
     return os.path.isdir(path)
 
 
+def is_anything(path: str) -> bool:
+    """Whether there is something; False where we may not look."""
+    if witness := _witness.get():
+        witness.kind(path)
+    return os.path.exists(path)  # noqa: PTH110 - raises nothing, in any version
+
+
 def real_path(path: str) -> str:
     """`path` with its links followed; "" for what is no absolute path here. Raises nothing."""
     try:

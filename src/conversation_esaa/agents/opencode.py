@@ -5,11 +5,11 @@ How they are read: `opencode_store`. Format and how we know it: docs/reference/a
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents import opencode_store as store
+from conversation_esaa.agents.registry import quoted
 from conversation_esaa.ids import AgentId
 
 if TYPE_CHECKING:
@@ -46,4 +46,4 @@ def read(records: Iterable[Any], state: store.State) -> Iterator[Turn | SessionM
 
 def resume_command(session_id: str) -> str:
     """`opencode --session ID`."""
-    return f"opencode --session {shlex.quote(session_id)}"
+    return f"opencode --session {quoted(session_id)}"

@@ -9,7 +9,6 @@ Format and how we know it: docs/reference/agents/pi.md.
 from __future__ import annotations
 
 import hashlib
-import shlex
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ import msgspec
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.listing import entries, is_file, is_folder, logs
 from conversation_esaa.agents.places import letters
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import from_epoch_ms, parse_utc
@@ -134,7 +133,7 @@ def _parent(header: dict[str, Any]) -> PurePosixPath:
 
 def resume_command(session_id: str) -> str:
     """`pi --session ID`."""
-    return f"pi --session {shlex.quote(session_id)}"
+    return f"pi --session {quoted(session_id)}"
 
 
 class _Message(msgspec.Struct):

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from conversation_esaa.agents.listing import paths
-from conversation_esaa.agents.registry import ReaderState, SessionFile
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.canonical import storable
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import parse_utc
@@ -94,7 +93,7 @@ def open_session(file: SessionFile) -> State:
 
 def resume_command(session_id: str) -> str:
     """`qwen --resume ID`."""
-    return f"qwen --resume {shlex.quote(session_id)}"
+    return f"qwen --resume {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

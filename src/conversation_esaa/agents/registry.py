@@ -6,6 +6,7 @@ A table of strings: `agent("codex")` imports one module, and one broken module b
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
-from conversation_esaa.agents.listing import is_directory, is_file
+from conversation_esaa.agents.listing import is_anything, is_directory
 from conversation_esaa.agents.plugins import installed
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.errors import UnknownName
@@ -56,30 +57,79 @@ MODULES = {
 }
 
 
-# Where agents keep everything, below the user's home, while none of the variables is set: where nothing is
-# there, no module is imported to say so. An agent that also keeps sessions elsewhere is not in this table.
-USUAL_HOMES: dict[AgentId, tuple[str, tuple[str, ...]]] = {
-    AgentId("claude-code"): (".claude", ("CLAUDE_CONFIG_DIR",)),
-    AgentId("codex"): (".codex", ("CODEX_HOME",)),
-    AgentId("grok"): (".grok", ("GROK_HOME",)),
-    AgentId("antigravity"): (".gemini/antigravity-cli", ("ANTIGRAVITY_HOME",)),
-    AgentId("gemini-cli"): (".gemini", ("GEMINI_CLI_HOME",)),
-    AgentId("qwen-code"): (".qwen", ("QWEN_RUNTIME_DIR", "QWEN_HOME")),
-    AgentId("opencode"): (".local/share/opencode", ("XDG_DATA_HOME", "OPENCODE_DB")),
-    AgentId("kilo"): (".local/share/kilo", ("XDG_DATA_HOME",)),
-    AgentId("pi"): (".pi/agent", ("PI_CODING_AGENT_SESSION_DIR", "PI_CODING_AGENT_DIR")),
-    AgentId("copilot-cli"): (".copilot", ("COPILOT_HOME",)),
-    AgentId("droid"): (".factory", ("FACTORY_HOME_OVERRIDE",)),
-    AgentId("kimi"): (".kimi", ("KIMI_SHARE_DIR",)),
-    AgentId("kimi-code"): (".kimi-code", ("KIMI_CODE_HOME",)),
-    AgentId("cursor-cli"): (".cursor", ("CURSOR_DATA_DIR",)),
-    AgentId("kiro-cli"): (".kiro", ("KIRO_HOME",)),
+# VS Code and the editors made from it, by their directories where programs keep their settings, and the servers of
+# their remote windows, below the user's home.
+EDITORS = (
+    *("Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders"),
+    *("Cursor", "Windsurf", "Windsurf - Next", "Antigravity", "Kiro", "Positron", "Trae"),
+)
+SERVERS = (
+    *(".vscode-server", ".vscode-server-insiders", ".vscodium-server"),
+    *(".cursor-server", ".windsurf-server"),
+)
+
+
+class Usual(msgspec.Struct, frozen=True):
+    """Where an agent keeps everything while none of `variables` is set. Paths are relative."""
+
+    home: str  # below the user's home
+    variables: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()  # below the user's home, when it is not `home` that tells
+    in_roots: tuple[str, ...] = ()  # further ones, in a root of the workspace
+
+
+# Where nothing is there, no module is imported to say so. An agent that is not in this table keeps sessions at
+# places that only its module knows.
+USUAL_HOMES: dict[AgentId, Usual] = {
+    AgentId("claude-code"): Usual(".claude", ("CLAUDE_CONFIG_DIR",)),
+    AgentId("codex"): Usual(".codex", ("CODEX_HOME",)),
+    AgentId("grok"): Usual(".grok", ("GROK_HOME",)),
+    AgentId("antigravity"): Usual(".gemini/antigravity-cli", ("ANTIGRAVITY_HOME",)),
+    AgentId("gemini-cli"): Usual(".gemini", ("GEMINI_CLI_HOME",)),
+    AgentId("qwen-code"): Usual(".qwen", ("QWEN_RUNTIME_DIR", "QWEN_HOME")),
+    AgentId("opencode"): Usual(".local/share/opencode", ("XDG_DATA_HOME", "OPENCODE_DB")),
+    AgentId("kilo"): Usual(".local/share/kilo", ("XDG_DATA_HOME",)),
+    AgentId("pi"): Usual(".pi/agent", ("PI_CODING_AGENT_SESSION_DIR", "PI_CODING_AGENT_DIR")),
+    AgentId("copilot-cli"): Usual(".copilot", ("COPILOT_HOME",)),
+    AgentId("droid"): Usual(".factory", ("FACTORY_HOME_OVERRIDE",)),
+    AgentId("kimi"): Usual(".kimi", ("KIMI_SHARE_DIR",)),
+    AgentId("kimi-code"): Usual(".kimi-code", ("KIMI_CODE_HOME",)),
+    AgentId("cursor-cli"): Usual(".cursor", ("CURSOR_DATA_DIR",)),
+    AgentId("kiro-cli"): Usual(".kiro", ("KIRO_HOME",)),
+    AgentId("aider"): Usual(
+        ".aider",
+        places=(".aider", ".aider.conf.yml"),
+        in_roots=(".aider.chat.history.md", ".aider.conf.yml"),
+    ),
+    AgentId("cline"): Usual(
+        ".cline/data/sessions", ("CLINE_SESSION_DATA_DIR", "CLINE_DIR", "CLINE_DATA_DIR")
+    ),
+    AgentId("amp"): Usual(".local/share/amp/threads", ("AMP_THREADS_DIR", "XDG_DATA_HOME")),
+    AgentId("continue"): Usual(".continue", ("CONTINUE_GLOBAL_DIR",)),
 }
 if sys.platform not in ("win32", "darwin"):
+    _EDITED = Usual(
+        ".config",
+        ("VSCODE_APPDATA", "XDG_CONFIG_HOME"),
+        places=(
+            *(f".config/{editor}/User" for editor in EDITORS),
+            *(f"{server}/data/User" for server in SERVERS),
+        ),
+    )
     USUAL_HOMES |= {
-        AgentId("goose"): (".local/share/goose", ("XDG_DATA_HOME", "GOOSE_PATH_ROOT")),
-        AgentId("zed"): (".local/share/zed", ("XDG_DATA_HOME",)),
-        AgentId("warp"): (".local/state/warp-terminal", ("XDG_STATE_HOME",)),
+        AgentId("goose"): Usual(".local/share/goose", ("XDG_DATA_HOME", "GOOSE_PATH_ROOT")),
+        AgentId("zed"): Usual(".local/share/zed", ("XDG_DATA_HOME",)),
+        AgentId("warp"): Usual(".local/state/warp-terminal", ("XDG_STATE_HOME",)),
+        AgentId("crush"): Usual(
+            ".local/share/crush", ("CRUSH_GLOBAL_DATA", "XDG_DATA_HOME"), in_roots=(".crush",)
+        ),
+        AgentId("cursor"): Usual(".config/Cursor/User", _EDITED.variables),
+        AgentId("copilot-chat"): _EDITED,
+        AgentId("roo-code"): _EDITED,
+        AgentId("kilo-code"): _EDITED,
+        AgentId("cline-vscode"): Usual(
+            _EDITED.home, _EDITED.variables, places=(*_EDITED.places, ".cline/data")
+        ),
     }
 
 
@@ -210,16 +260,18 @@ def modules() -> dict[AgentId, str]:
     return {**MODULES, **{name: module for name, module in installed().items() if name not in MODULES}}
 
 
-def absent(name: AgentId, environ: Mapping[str, str], user_home: Path) -> Path | None:
+def absent(name: AgentId, environ: Mapping[str, str], user_home: Path, roots: Iterable[str]) -> Path | None:
     """Where an agent would keep its sessions, when nothing is there and nothing moves them; else None.
 
     Asks for its variables up to the first that is set, as the modules do.
     """
-    usual, variables = USUAL_HOMES.get(name, ("", ()))
-    if not usual or any(map(environ.get, variables)):
+    usual = USUAL_HOMES.get(name)
+    if usual is None or any(map(environ.get, usual.variables)):
         return None
-    home = user_home / usual
-    return None if is_directory(home) or is_file(home) else home
+    join, home = os.path.join, str(user_home)
+    places = [join(home, place) for place in usual.places or (usual.home,)]
+    places += [join(root, place) for root in roots for place in usual.in_roots]
+    return None if any(map(is_anything, places)) else user_home / usual.home
 
 
 def running(environ: Mapping[str, str]) -> AgentId | None:
@@ -233,6 +285,15 @@ def resume_command(name: AgentId, session_id: str) -> str:
     Another package's agents are left out: what a log gives must not depend on what is installed beside us.
     """
     return agent(name).resume_command(session_id) if name in MODULES and session_id else ""
+
+
+def quoted(word: str) -> str:
+    """`word` as one word of a shell command: what `shlex.quote` gives, which is hardly ever needed for an id."""
+    if word.isascii() and word.replace("-", "").replace("_", "").isalnum():
+        return word
+    import shlex
+
+    return shlex.quote(word)
 
 
 def is_there(module: AgentModule, home: Path) -> bool:

@@ -228,7 +228,7 @@ class _Run:
         self, name: AgentId, report: AgentReport, part: Witness | None, *, only: Path | None, full: bool
     ) -> list[Session]:
         environ = _Environment(self.sources.environ, part) if part else self.sources.environ
-        if missing := absent(name, environ, self.sources.user_home):
+        if missing := absent(name, environ, self.sources.user_home, self.roots):
             report.home = str(missing)
             self._listed.add(name)
             return []
