@@ -48,7 +48,7 @@ class Curated(Opened):
         settle_move(self.layout, self.machine, wait_s=self.lock_wait_s)
         with self.log.writing(purpose=purpose, wait_s=self.lock_wait_s) as writer:
             try:
-                before = self._folded(self._writable_index())
+                before = self._whole(self._folded(self._writable_index()))
                 written = writer.append(draft(before), recorded_at=self.machine.now())
                 self._publish(self._folded(self._writable_index()), writer.head)
             finally:

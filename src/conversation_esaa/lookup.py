@@ -28,9 +28,18 @@ class Keys(msgspec.Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...] = ()  # … or events of these names
 
 
+class Stamp(msgspec.Struct, frozen=True):
+    """What a stat tells of a file that was written in one step: another one, when it was written since."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
 class Published(msgspec.Struct, frozen=True, kw_only=True):
     """The read models as they were written last."""
 
     head: Head  # the position they name; its size is not kept
     basis: str  # names all that those are made from which change seldom
-    digests: dict[str, str]  # name → SHA-256 of the file
+    stamps: dict[str, Stamp]  # by name; of those that are known to be as they were written

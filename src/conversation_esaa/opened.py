@@ -25,20 +25,21 @@ from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.patterns import lazy
 from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
-from conversation_esaa.publish import differing, digests, publish, untouched
+from conversation_esaa.publish import differing, holds, is_as_written, moved, publish
 from conversation_esaa.reading.freshness import Freshness
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from conversation_esaa.capture.report import SyncReport
     from conversation_esaa.events import Entry
     from conversation_esaa.index.store import Index
     from conversation_esaa.log.file_log import FileLog
+    from conversation_esaa.lookup import Stamp
     from conversation_esaa.progress import Progress
-    from conversation_esaa.projections.catalogue import State
+    from conversation_esaa.projections.catalogue import Fold, State
     from conversation_esaa.reading import prefix as prefixes
     from conversation_esaa.reading import window as windows
     from conversation_esaa.reading.prefix import Prefix
@@ -226,8 +227,10 @@ class Opened:
         if check:
             log = self.log
             head = log.head()
-            models = self._models(prefixes.Prefix(log, head, self.roots, self.progress).fold(), head, {})
-            return Projected(head=head, changed=differing(self.layout, models))
+            folded = prefixes.Prefix(log, head, self.roots, self.progress).folded()
+            return Projected(
+                head=head, changed=differing(self.layout, self._models(folded, head, catalogue.READ_MODELS))
+            )
         return self._renew(wait_s=self.lock_wait_s if wait_s is None else wait_s, anew=True)
 
     def _renew(self, *, wait_s: float, anew: bool = False) -> Projected:
@@ -237,37 +240,62 @@ class Opened:
             try:
                 if anew and not self._index_is_sound():
                     self._forget_index()
-                changed = self._publish(self._folded(self._writable_index()), writer.head)
+                folded = self._folded(self._writable_index())
+                changed = self._publish(folded, writer.head, anew=anew)
             finally:
                 self._close_index()
             return Projected(head=writer.head, changed=changed)
 
-    def _publish(self, state: State, head: Head) -> list[str]:
-        """Write the read models that differ; the index remembers what they were, for who looks at them next."""
-        basis = f"{__version__}:{catalogue.basis(state)}"
+    def _publish(self, folded: Fold, head: Head, *, anew: bool = False) -> list[str]:
+        """Write the read models that differ; the index remembers how they were left, for who comes next.
+
+        anew   nothing that the index says of the files is taken on trust.
+        """
         try:
-            before = self._index.published() if self._index is not None else None
-        except IndexUnusable:
-            before = None
-        moved = self._moved(before, head) if before is not None and before.basis == basis else {}
-        models = self._models(state, head, moved)
-        changed = publish(self.layout, models, anew=moved if before and before.head.hash != head.hash else ())
+            return self._published(folded, head, None if anew else self._published_before())
+        except IndexUnusable:  # the rest of the fold could not be had
+            self._forget_index()
+            return self._published(self._folded_anew(), head, None)
+
+    def _published_before(self) -> Published | None:
+        with suppress(IndexUnusable):
+            return self._index.published() if self._index is not None else None
+        return None
+
+    def _published(self, folded: Fold, head: Head, before: Published | None) -> list[str]:
+        basis = f"{__version__}:{catalogue.basis(folded)}"
+        changed: list[str] = []
+        stamps: dict[str, Stamp] = {}
+        for name in catalogue.READ_MODELS:  # in this order: that all were written is told by the last one
+            stamp = self._moved(name, before, head) if before and before.basis == basis else None
+            if stamp is None:
+                ((_, content),) = self._models(folded, head, (name,)).items()
+                if holds(self.layout, name, content):
+                    continue
+                stamp = publish(self.layout, name, content)
+            changed.append(name)
+            if stamp is not None:
+                stamps[name] = stamp
         if self._index is not None and changed:
             try:
-                self._index.keep_published(Published(head=head, basis=basis, digests=digests(models)))
+                self._index.keep_published(Published(head=head, basis=basis, stamps=stamps))
                 self._index.commit()
             except IndexUnusable:
                 self._forget_index()
         return changed
 
-    def _moved(self, before: Published, head: Head) -> dict[str, bytes]:
-        """Read models that say what they said, at the new position; those that nobody changed by hand."""
-        written = {name: before.digests[name] for name in catalogue.SELDOM_CHANGED if name in before.digests}
-        moved = {
-            name: catalogue.moved(content, before.head, head)
-            for name, content in untouched(self.layout, written).items()
-        }
-        return {name: content for name, content in moved.items() if content}
+    def _moved(self, name: str, before: Published, head: Head) -> Stamp | None:
+        """A read model that says what it said, written anew at a new position; None when it has to be rendered."""
+        stamp = before.stamps.get(name)
+        if stamp is None or name not in catalogue.SELDOM_CHANGED or before.head.hash == head.hash:
+            return None
+        return moved(
+            self.layout,
+            name,
+            stamp,
+            lambda beginning: catalogue.moved(beginning, before.head, head),
+            beginning=catalogue.HEAD_BYTES,
+        )
 
     def _index_is_sound(self) -> bool:
         """Whether the index has the events that the log has, and its fold is what a fold of the log gives."""
@@ -282,23 +310,37 @@ class Opened:
             index.commit()
             sound = Comparison(index)
             state = catalogue.fold(sound.passing(self._watched(log)))
-            return sound.ended_together() and index.state in (None, state)
+            return sound.ended_together() and index.has_folded(state)
         except IndexUnusable:
             return False
 
-    def _folded(self, index: Index | None) -> State:
-        """The fold of everything, kept in the index for the next time. Call with the log's lock held."""
+    def _folded(self, index: Index | None) -> Fold:
+        """The fold of everything, kept in the index for the next time. Call with the log's lock held.
+
+        While the index is open, what is not at hand of it can be had: see `_whole`.
+        """
         log, roots = self.log, self.roots
         try:
             if index is not None:
                 index.catch_up(log, roots)
-                state = index.state or catalogue.fold(self._watched(log))
-                index.keep_state(state)
+                folded = index.folded or self._folded_anew()
+                index.keep(folded)
                 index.commit()
-                return state
+                return folded
         except IndexUnusable:
             self._forget_index()
-        return catalogue.fold(self._watched(log))
+        return self._folded_anew()
+
+    def _whole(self, folded: Fold) -> State:
+        """All of a fold, from the log itself where the index turns out to be no help."""
+        try:
+            return folded.whole()
+        except IndexUnusable:
+            self._forget_index()
+            return self._folded_anew().whole()
+
+    def _folded_anew(self) -> Fold:
+        return catalogue.Fold.of(catalogue.fold(self._watched(self.log)))
 
     def _watched(self, log: FileLog) -> Iterator[Entry]:
         """Every event that belongs here, told by the way."""
@@ -341,13 +383,21 @@ class Opened:
             return True
         return not (named and all(self.layout.read_model(name).exists() for name in others))
 
-    def _models(self, state: State, head: Head, moved: dict[str, bytes]) -> dict[str, bytes]:
-        """All read models of `state`; the ones in `moved` are known and taken as they are."""
+    def _models(self, folded: Fold, head: Head, names: Iterable[str]) -> dict[str, bytes]:
+        """These read models."""
         return {
-            name: moved.get(name)
-            or catalogue.render(name, state, head, resume=registry.resume_command).encode()
-            for name in catalogue.READ_MODELS
+            name: catalogue.render(name, folded, head, resume=registry.resume_command).encode()
+            for name in names
         }
+
+    def _stale(self, folded: Fold, head: Head, stamps: Mapping[str, Stamp]) -> list[str]:
+        """The read models that are not as the log says.
+
+        stamps   of those that are known to have been written at this position.
+        """
+        known = [name for name, stamp in stamps.items() if is_as_written(self.layout, name, stamp)]
+        others = [name for name in catalogue.READ_MODELS if name not in known]
+        return differing(self.layout, self._models(folded, head, others))
 
     @property
     def _sources(self) -> Sources:

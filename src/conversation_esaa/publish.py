@@ -2,21 +2,30 @@
 
 They can be deleted at any time. No fsync: each names the log position it was built from, so one that a
 power cut emptied is found out and rebuilt.
+
+Whether a file is as it was written is told by its stat (`Stamp`), as git does it. A stat alone does not show what
+was written to a file within one tick of the clock behind us, so a file of ours is dated two seconds back: whoever
+writes to it gives it another time.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from conversation_esaa.digests import sha256
 from conversation_esaa.errors import ConversationError
-from conversation_esaa.replace import replace_file
+from conversation_esaa.lookup import Stamp
+from conversation_esaa.replace import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from io import FileIO
     from pathlib import Path
 
     from conversation_esaa.layout import Layout
+
+_BACK_NS = 2_000_000_000  # more than the coarsest clock of a file system
+_PIECE = 65_536  # bytes
 
 
 class NotPublished(ConversationError):
@@ -25,54 +34,90 @@ class NotPublished(ConversationError):
     code = "project.not_written"
 
 
+class _Changed(Exception):
+    """Somebody wrote to a file while it was copied."""
+
+
 def differing(layout: Layout, models: Mapping[str, bytes]) -> list[str]:
     """Names of the read models whose file is missing or has other bytes, in the order given."""
-    return [name for name, content in models.items() if _current(layout.read_model(name)) != content]
+    return [name for name, content in models.items() if not holds(layout, name, content)]
 
 
-def digests(models: Mapping[str, bytes]) -> dict[str, str]:
-    """SHA-256 of each, in hex."""
-    return {name: sha256(content).hexdigest() for name, content in models.items()}
+def holds(layout: Layout, name: str, content: bytes) -> bool:
+    """Whether a read model's file has these bytes."""
+    try:
+        return layout.read_model(name).read_bytes() == content
+    except OSError:
+        return False
 
 
-def untouched(layout: Layout, written: Mapping[str, str]) -> dict[str, bytes]:
-    """The read models that are as they were written, with their content.
-
-    written   name → SHA-256 of what was written.
-    """
-    found = {}
-    for name, digest in written.items():
-        content = _current(layout.read_model(name))
-        if content is not None and sha256(content).hexdigest() == digest:
-            found[name] = content
-    return found
+def is_as_written(layout: Layout, name: str, stamp: Stamp) -> bool:
+    """Whether nobody touched a read model since it got this stamp. Costs a stat."""
+    try:
+        return _stamp(layout.read_model(name).lstat()) == stamp
+    except OSError:
+        return False
 
 
-def publish(layout: Layout, models: Mapping[str, bytes], *, anew: Collection[str] = ()) -> list[str]:
-    """Write the read models that differ, each in one step; returns their names.
-
-    models   name → content, as the catalogue rendered them.
-    anew     names of which it is known that they differ.
+def publish(layout: Layout, name: str, content: bytes) -> Stamp | None:
+    """Write one read model, in one step; what it can be told by, None when that is not certain.
 
     Raises NotPublished; an old file stays whole when a new one cannot be written.
     """
-    differ = differing(layout, {name: content for name, content in models.items() if name not in anew})
-    written = [name for name in models if name in anew or name in differ]
-    for name in written:
-        path = layout.read_model(name)
-        try:
-            replace_file(path, models[name])
-        except OSError as error:
-            raise NotPublished(
-                f"{path}: {error.strerror}",
-                hint="The log is safe. Free space or mend the permissions, then run "
-                "`conversation-esaa project`.",
-            ) from None
-    return written
-
-
-def _current(path: Path) -> bytes | None:
+    path = layout.read_model(name)
     try:
-        return path.read_bytes()
-    except OSError:
+        return _written(path, (content,))
+    except OSError as error:
+        raise NotPublished(
+            f"{path}: {error.strerror}",
+            hint="The log is safe. Free space or mend the permissions, then run `conversation-esaa project`.",
+        ) from None
+
+
+def moved(
+    layout: Layout, name: str, stamp: Stamp, forward: Callable[[bytes], bytes | None], *, beginning: int
+) -> Stamp | None:
+    """Write a read model anew that differs in its beginning only; as `publish`.
+
+    stamp      what it got when it was written.
+    forward    its first bytes → what takes their place; None when that cannot be told.
+    beginning  how many bytes those are.
+
+    None also when nothing was written, for it is not as it was, or it could not be read or written.
+    """
+    path = layout.read_model(name)
+    try:
+        with path.open("rb", buffering=0) as source:
+            first = forward(source.read(beginning)) if _stamp_of(source) == stamp else None
+            return _written(path, _copied(first, source, stamp)) if first else None
+    except (OSError, _Changed):
         return None
+
+
+def _copied(first: bytes, source: FileIO, stamp: Stamp) -> Iterator[bytes]:
+    yield first
+    while piece := source.read(_PIECE):
+        yield piece
+    if _stamp_of(source) != stamp:
+        raise _Changed
+
+
+def _written(path: Path, pieces: Iterable[bytes]) -> Stamp | None:
+    with replacing(path) as file:
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+        now = os.fstat(file.fileno())
+        os.utime(file.name, ns=(now.st_atime_ns, now.st_mtime_ns - _BACK_NS))
+        written = _stamp(os.fstat(file.fileno()))
+    found = _stamp(path.lstat())  # the rename is a change of the inode, so the time of that is another
+    is_ours = (found.inode, found.size, found.mtime_ns) == (written.inode, written.size, written.mtime_ns)
+    return found if is_ours and written.mtime_ns < now.st_mtime_ns else None
+
+
+def _stamp_of(file: FileIO) -> Stamp:
+    return _stamp(os.fstat(file.fileno()))
+
+
+def _stamp(stat: os.stat_result) -> Stamp:
+    return Stamp(stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)

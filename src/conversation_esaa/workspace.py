@@ -34,12 +34,7 @@ from conversation_esaa.opened import named_agent
 from conversation_esaa.progress import unheard, watched
 from conversation_esaa.projections import catalogue
 from conversation_esaa.projections import conversation as conversations
-from conversation_esaa.projections import goal as goals
-from conversation_esaa.projections.catalogue import State
-from conversation_esaa.projections.decisions import active as active_decisions
-from conversation_esaa.projections.tasks import open_tasks
-from conversation_esaa.projections.topics import active as active_topics
-from conversation_esaa.publish import differing, untouched
+from conversation_esaa.projections.catalogue import Fold, State
 from conversation_esaa.reading import handoff as handoffs
 from conversation_esaa.reading.freshness import Freshness
 from conversation_esaa.settings import Settings
@@ -51,6 +46,7 @@ if TYPE_CHECKING:
     from conversation_esaa.forensic.verify import VerifyReport
     from conversation_esaa.ids import AgentId
     from conversation_esaa.progress import Progress
+    from conversation_esaa.projections.standing import Brief
     from conversation_esaa.reading import budget as budgeting
     from conversation_esaa.reading import page as pages
     from conversation_esaa.reading import query as queries
@@ -279,12 +275,14 @@ class Workspace(Appended, Hooked):
         """
         reading = named_agent(reader) if reader else None
         freshness, lines = self._fresh()
-        state, _ = self._answer(lines, _fold_and_seen)
-        return self._handoff(state, lines.head, freshness, budget=budget, reader=reading)
+        return self._answer(
+            lines,
+            lambda lines: self._handoff(lines.folded(), lines.head, freshness, budget=budget, reader=reading),
+        )
 
     def _handoff(
         self,
-        state: State,
+        folded: Fold,
         head: Head,
         freshness: Freshness,
         *,
@@ -292,40 +290,31 @@ class Workspace(Appended, Hooked):
         reader: AgentId | None = None,
     ) -> Handoff:
         text, tokens = handoffs.handoff(
-            state, head, budget=budget, resume=registry.resume_command, reader=reader
+            folded, head, budget=budget, resume=registry.resume_command, reader=reader
         )
         return Handoff(text=text, tokens=tokens, freshness=freshness)
 
     def status(self) -> Status:
         """The one-screen truth."""
         freshness, lines = self._fresh()
-        (state, visibility), published = self._answer(
-            lines, lambda lines: (_fold_and_seen(lines), lines.published())
-        )
-        if published:
-            same = untouched(self.layout, published)
-            stale = [name for name in published if name not in same]
-        else:
-            stale = differing(self.layout, self._models(state, lines.head, {}))
+        brief, visibility, stale = self._answer(lines, self._told_and_stale)
         if self.log.head() != lines.head:
             stale = []  # somebody wrote meanwhile: the files are of another position, and rightly so
         settings = self.settings
         agents = surveys.survey(layout=self.layout, settings=settings, sources=self._sources)
         files = statuses.files_of(self.layout)
         quarantined = sum(file.name.startswith("quarantine/") for file in files)
-        current = goals.current(state.goals)
+        standing, talk = brief.standing, brief.conversation
         return statuses.Status(
             workspace=str(self.root),
             workspace_id=settings.workspace_id,
             freshness=msgspec.structs.replace(freshness, unreadable_lines=visibility.unreadable),
-            events=dict(state.conversation.counts),
-            goal=current.goal if current else "",
-            decisions_active=len(active_decisions(state.decisions)),
-            tasks_open=len(open_tasks(state.tasks)),
-            topics_active=len(active_topics(state.topics)),
-            last_turn=max(
-                (session.last_ts for session in conversations.sessions(state.conversation)), default=""
-            ),
+            events=dict(talk.counts),
+            goal=standing.goal.goal if standing.goal else "",
+            decisions_active=standing.decisions_active,
+            tasks_open=standing.tasks_open,
+            topics_active=standing.topics_active,
+            last_turn=max((session.last_ts for session in conversations.sessions(talk)), default=""),
             foreign_lines=visibility.foreign,
             stale_read_models=stale,
             agents=agents,
@@ -334,6 +323,10 @@ class Workspace(Appended, Hooked):
                 agents, stale=stale, quarantined=quarantined, foreign_lines=visibility.foreign
             ),
         )
+
+    def _told_and_stale(self, lines: Prefix) -> tuple[Brief, Visibility, list[str]]:
+        folded = lines.folded()
+        return folded.brief, lines.seen, self._stale(folded, lines.head, lines.published())
 
     def doctor(self, *, prove: bool = True, fix: bool = False, status: Status | None = None) -> Diagnosis:
         """What is wrong between the agents and the log, each with what mends it.
@@ -376,7 +369,7 @@ class Workspace(Appended, Hooked):
         lines.close()
         lines = lines.without_index()  # every text is counted, so everything is read
         state = catalogue.fold(counted.counted(lines.entries()))
-        handoff = self._handoff(state, lines.head, freshness)
+        handoff = self._handoff(catalogue.Fold.of(state), lines.head, freshness)
         return counted.stats(state, freshness, handoff_tokens=handoff.tokens, log_bytes=lines.head.size)
 
 

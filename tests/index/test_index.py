@@ -234,18 +234,24 @@ def test_the_index_is_for_its_owner_alone(world):
 
 
 def test_status_knows_an_edited_read_model_without_rendering_them_all(world, monkeypatch):
-    """What was written is remembered by its digest, so that looking costs reading six files."""
+    """How each was left is remembered, so that looking costs six stats."""
     world.claude().user("one")
     world.sync()
-    monkeypatch.setattr("conversation_esaa.opened.Opened._models", lambda *_: pytest.fail("rendered"))
+    rendered = []
+    render = catalogue.render
+    monkeypatch.setattr(
+        catalogue, "render", lambda name, *a, **k: rendered.append(name) or render(name, *a, **k)
+    )
 
     untouched = world.run("status", "--no-sync", "--json").json
     with (world.store / "decisions.md").open("a") as file:
         file.write("- DEC-0099 by hand\n")
+    os.utime(world.store / "tasks.json")
     edited = world.run("status", "--no-sync", "--json").json
 
     assert untouched["stale_read_models"] == []
     assert edited["stale_read_models"] == ["decisions.md"]
+    assert rendered == ["decisions.md", "tasks.json"]
 
 
 def test_a_new_turn_renders_no_decision_anew_and_the_bytes_are_those_of_a_cold_rendering(world, monkeypatch):

@@ -15,7 +15,7 @@ def resume(agent, session):
 
 
 def text_of(log, **more):
-    return handoff.render(catalogue.fold(log.entries), log.head, resume=resume, **more)
+    return handoff.render(catalogue.brief(catalogue.fold(log.entries)), log.head, resume=resume, **more)
 
 
 def headings(text):
@@ -88,7 +88,7 @@ def test_three_hundred_tokens_are_enough_to_say_something():
     """The smallest budget that people were seen to ask for."""
     entries, head = reference()
 
-    text = handoff.render(catalogue.fold(entries), head, budget=300, resume=resume)
+    text = handoff.render(catalogue.brief(catalogue.fold(entries)), head, budget=300, resume=resume)
 
     assert tokens(text) <= 300
     assert "DEC-0003" in text or "CONV-002" in text

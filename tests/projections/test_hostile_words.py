@@ -84,7 +84,7 @@ def log_saying(words, names=None):
 def pages(log, resume=lambda agent, session: f"{agent} --resume {session}"):
     state = catalogue.fold(log.entries)
     texts = {name: catalogue.render(name, state, log.head, resume=resume) for name in PAGES}
-    texts["handoff.md"] = handoff.render(state, log.head, budget=1_000_000, resume=resume)
+    texts["handoff.md"] = handoff.render(catalogue.brief(state), log.head, budget=1_000_000, resume=resume)
     return texts
 
 

@@ -6,6 +6,7 @@ import itertools
 import shutil
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from builders.logs import rich
 from conversation_esaa.events import Head
 from conversation_esaa.layout import READ_MODELS
-from conversation_esaa.projections import catalogue
+from conversation_esaa.projections import catalogue, handoff, standing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,6 +104,42 @@ def test_a_fold_in_any_pieces_is_the_fold_in_one(cuts):
     cold = catalogue.fold(log.entries)
     for name in READ_MODELS:
         assert catalogue.render(name, state, log.head) == catalogue.render(name, cold, log.head), name
+
+
+@given(st.lists(st.integers(0, len(rich().entries)), max_size=6), st.integers(0, 3))
+def test_a_fold_of_which_little_is_at_hand_gives_what_all_of_it_gives(cuts, kept):
+    """Each piece is another command: it reads what pages tell, and the rest only when it must."""
+    log = rich()
+    edges = [0, *sorted(cuts), len(log.entries)]
+
+    fold = catalogue.Fold.of(catalogue.State())
+    for start, end in itertools.pairwise(edges):
+        fold = stored_and_read_again(fold.forward(log.entries[start:end]), kept)
+
+    cold = catalogue.fold(log.entries)
+    for name in READ_MODELS:
+        assert catalogue.render(name, fold, log.head) == catalogue.render(name, cold, log.head), name
+    for budget in (320, 2000, 100_000):
+        assert handed_off(fold, log.head, budget) == handed_off(catalogue.Fold.of(cold), log.head, budget)
+    assert fold.whole() == cold
+
+
+def stored_and_read_again(fold, kept):
+    """As the index does it, with room for `kept` of each list."""
+    moving, curated = catalogue.parts(fold)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(standing, "KEPT", kept)
+        told, whole = curated()
+    moving, told, whole = (
+        msgspec.json.decode(msgspec.json.encode(part), type=type(part)) for part in (moving, told, whole)
+    )
+    brief = catalogue.joined(moving, told)
+    assert brief is not None
+    return catalogue.Fold(brief, lambda brief: catalogue.completed(brief, whole))
+
+
+def handed_off(fold, head, budget):
+    return fold.told(lambda brief: handoff.render(brief, head, budget=budget, resume=catalogue.no_resume))
 
 
 @pytest.mark.parametrize("name", READ_MODELS)

@@ -21,6 +21,7 @@ from conversation_esaa.lookup import IndexUnusable, Published
 from conversation_esaa.masking import MARKER
 from conversation_esaa.progress import unheard
 from conversation_esaa.projections import catalogue
+from conversation_esaa.projections.standing import Brief
 from conversation_esaa.text import masked, masked_all
 
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     from conversation_esaa.log.v1_1 import TurnKey
     from conversation_esaa.lookup import Keys
     from conversation_esaa.progress import Progress
-    from conversation_esaa.projections.catalogue import State
+    from conversation_esaa.projections.catalogue import Fold, State
 
-VERSION = 4
+VERSION = 5
 """Of the tables and of what is put into them. A file of another version is built anew."""
 
 # An id of ours is 64 hexadecimal digits: four numbers of 64 bits, the first of them in an index. Any other
@@ -45,9 +46,7 @@ _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE name (id INTEGER PRIMARY KEY, value TEXT UNIQUE NOT NULL);
 CREATE TABLE fold (part INTEGER PRIMARY KEY, size INTEGER NOT NULL, state BLOB NOT NULL);
-CREATE TABLE published (
-    name TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL, basis TEXT NOT NULL, digest TEXT NOT NULL
-) WITHOUT ROWID;
+CREATE TABLE published (state BLOB NOT NULL);
 CREATE TABLE event (
     offset INTEGER PRIMARY KEY,
     id,
@@ -76,7 +75,7 @@ _BATCH = 2000  # events in one transaction
 _BATCH_BYTES = 4_000_000  # of their lines
 _FOLD_EVERY = 100_000  # events, at most, that a build folds again when it goes on after an interruption
 _PAGE = 64
-_MOVING, _CURATED = 0, 1  # the parts of a stored fold
+_MOVING, _TOLD, _CURATED = 0, 1, 2  # the parts of a stored fold
 _MARKS = 1 << 20  # places, one byte each, where identities of a first capture are ticked off
 _APPLICATION = 0x65736161  # "esaa": tells our file from another program's
 
@@ -184,9 +183,9 @@ class Index:
             seq=int(meta.get("seq", 0)), hash=str(meta.get("hash", "")), size=int(meta.get("size", 0))
         )
         self.progress: Progress = unheard
-        self._state: State | None = None
+        self._folded: Fold | None = None
         self._folding: catalogue.Folding | None = None  # in place of it, while it moves on
-        self._kept: State | None = None  # what is stored
+        self._kept: Fold | None = None  # what is stored
         self._marks: bytearray | None = None  # of all identities, when this process put all of them in
         self._v1_1: bool | None = None  # whether there are turns of a v1.1 tool; None: not looked yet
         self._fingerprint = str(meta.get("fingerprint", ""))
@@ -206,11 +205,11 @@ class Index:
         self._database.close()
 
     @property
-    def state(self) -> State | None:
+    def folded(self) -> Fold | None:
         """The fold of everything up to `position`, there after `catch_up` and moved on by `add`."""
         if self._folding is not None:
-            self._state, self._folding = self._folding.state(), None
-        return self._state
+            self._folded, self._folding = catalogue.Fold.of(self._folding.state()), None
+        return self._folded
 
     # --- does it belong to this log? -------------------------------------------------------------------
 
@@ -234,10 +233,10 @@ class Index:
         self._begin()
         if not self.is_of(log, roots) or (self.position.size and not self.position.hash):
             self._clear(roots)  # while all is v1.1, what is visible depends on all of it
-        elif self.state is None:
-            self._state = self.fold(log, roots, end=self.position.size)
+        elif self.folded is None:
+            self._folded = self.fold(log, roots, end=self.position.size)
             stored = self._one("SELECT size FROM fold WHERE part = ?", _MOVING)
-            self._kept = self._state if stored == (self.position.size,) else None
+            self._kept = self._folded if stored == (self.position.size,) else None
         head = log.head()
         if head.size == self.position.size:
             return
@@ -256,8 +255,8 @@ class Index:
                 self._count(counted)
                 end = entry.offset + len(entry.line) + 1
                 self._moved(Head(seq=entry.event.seq, hash=entry.event.hash, size=end), log)
-                if unfolded >= _FOLD_EVERY and self.state is not None:
-                    self.keep_state(self.state)
+                if unfolded >= _FOLD_EVERY and self.folded is not None:
+                    self.keep(self.folded)
                     unfolded = 0
                 self.commit()
                 self._begin()
@@ -286,18 +285,28 @@ class Index:
         if self._database.in_transaction:
             self._do("COMMIT")
 
-    def keep_state(self, state: State) -> None:
+    def keep(self, folded: Fold) -> None:
         """Store the fold of everything up to `position`, for the next command to go on from. Then `commit`."""
-        if state is self._kept:
+        if folded is self._kept:
             return
         self._begin()
-        moving, curated = catalogue.parts(state)
-        if self._kept is None or self._kept.curated_seq != state.curated_seq:
-            self._keep_part(_CURATED, curated)
+        moving, curated = catalogue.parts(folded)
+        if self._kept is None or self._kept.curated_seq != folded.curated_seq:
+            told, whole = curated()
+            self._keep_part(_TOLD, told)
+            self._keep_part(_CURATED, whole)
         self._keep_part(_MOVING, moving)
-        self._kept = state
+        self._folded = self._kept = folded
 
-    def _keep_part(self, part: int, state: State) -> None:
+    def has_folded(self, state: State) -> bool:
+        """Whether the stored fold is `state`, in all its parts; True when there is none. After `catch_up`."""
+        if self.folded is None:
+            return True
+        moving, curated = catalogue.parts(catalogue.Fold.of(state))
+        told = catalogue.joined(moving, curated()[0])
+        return self.folded.whole() == state and self.folded.brief == told
+
+    def _keep_part(self, part: int, state: Brief | State) -> None:
         row = (part, self.position.size, msgspec.json.encode(state))
         self._do("INSERT OR REPLACE INTO fold VALUES (?, ?, ?)", *row)
 
@@ -308,9 +317,10 @@ class Index:
         self._names.clear()
         self._v1_1 = None
         self._marks = bytearray(_MARKS)
-        self._state, self._folding, self._kept = catalogue.State(), None, None
+        empty = catalogue.Fold.of(catalogue.State())
+        self._folded, self._folding, self._kept = empty, None, None
         self.position = Head()
-        self.keep_state(self._state)  # where a build goes on that was stopped early
+        self.keep(empty)  # where a build goes on that was stopped early
         self.unreadable = self.foreign = self.shadowed = 0
         self._roots = _roots_text(roots)
 
@@ -340,11 +350,7 @@ class Index:
         if self._marks is not None:
             for identity in (*ids, *copies):
                 self._marks[hash(identity) % _MARKS] = 1
-        if self._folding is None and self._state is not None:
-            self._folding = catalogue.Folding(self._state)
-        if self._folding is not None:
-            for event in events:
-                self._folding.take(event)
+        self._fold_forward(entries)
         for entry in entries:
             if entry.event.v == 1 and (key := v1_1_turn_keys(entry)):
                 self._v1_1 = True
@@ -361,6 +367,16 @@ class Index:
             [(offset, words) for (offset, _), words in zip(said, shown, strict=True)],
         )
         insert("INSERT OR IGNORE INTO copy_key VALUES (?)", [(key,) for key in copies])
+
+    def _fold_forward(self, entries: Sequence[Entry]) -> None:
+        if self._folding is None and self._folded is not None:
+            if not self._folded.is_whole:
+                self._folded = self._folded.forward(entries)
+                return
+            self._folding = catalogue.Folding(self._folded.whole())
+        if self._folding is not None:
+            for entry in entries:
+                self._folding.take(entry.event)
 
     def _rows(self, entries: Sequence[Entry], ids: Sequence[str]) -> list[tuple[object, ...]]:
         number = self._names
@@ -420,43 +436,58 @@ class Index:
 
     # --- the stored fold -------------------------------------------------------------------------------
 
-    def fold(self, log: EventLog, roots: Collection[str], *, end: int) -> State | None:
+    def fold(self, log: EventLog, roots: Collection[str], *, end: int) -> Fold | None:
         """The fold of the log's first `end` bytes, resumed from the one that is stored here.
 
-        None when none is stored that fits.
+        None when none is stored that fits. What only curation moves is read when it is asked for, and then
+        IndexUnusable may be raised.
         """
         stored = self._all(
-            "SELECT size, state FROM fold WHERE size <= ? ORDER BY part", min(end, self.position.size)
+            "SELECT size, state FROM fold WHERE part IN (?, ?) AND size <= ? ORDER BY part",
+            _MOVING,
+            _TOLD,
+            min(end, self.position.size),
         )
         if len(stored) != 2:
             return None
         try:
-            moving, curated = (msgspec.json.decode(blob, type=catalogue.State) for _, blob in stored)
+            moving, told = (msgspec.json.decode(blob, type=Brief) for _, blob in stored)
         except (msgspec.DecodeError, ValueError):
             return None
-        state = catalogue.joined(moving, curated)
-        size = int(stored[_MOVING][0])
-        if state is None or size == end:
-            return state
+        brief = catalogue.joined(moving, told)
+        if brief is None:
+            return None
+        folded, size = catalogue.Fold(brief, self._completed), int(stored[_MOVING][0])
+        if size == end:
+            return folded
         tail = (entry for entry in log.entries(size) if entry.offset < end)
-        return catalogue.fold(visible(tail, roots), state)
+        return folded.forward(list(visible(tail, roots)))
+
+    def _completed(self, brief: Brief) -> State:
+        """The whole value that a brief from here is of."""
+        row = self._one("SELECT state FROM fold WHERE part = ?", _CURATED)
+        try:
+            curated = msgspec.json.decode(row[0], type=catalogue.State) if row else None
+        except (msgspec.DecodeError, ValueError) as error:
+            raise IndexUnusable(type(error).__name__) from None
+        state = catalogue.completed(brief, curated) if curated else None
+        if state is None:
+            raise IndexUnusable("a part of the fold that is of another one")
+        return state
 
     def published(self) -> Published | None:
         """The read models as they were written last; None when that is not known."""
-        rows = self._all("SELECT seq, hash, basis, name, digest FROM published")
-        if not rows:
+        row = self._one("SELECT state FROM published")
+        try:
+            return msgspec.json.decode(row[0], type=Published) if row else None
+        except (msgspec.DecodeError, ValueError):
             return None
-        seq, link, basis = rows[0][:3]
-        digests = {str(row[3]): str(row[4]) for row in rows}
-        return Published(head=Head(seq=int(seq), hash=str(link)), basis=str(basis), digests=digests)
 
     def keep_published(self, written: Published) -> None:
-        """Remember what was written, in place of what was before. Then `commit`."""
+        """Remember how they were left, in place of what was before. Then `commit`."""
         self._begin()
         self._do("DELETE FROM published")
-        head, basis = written.head, written.basis
-        rows = [(name, head.seq, head.hash, basis, digest) for name, digest in written.digests.items()]
-        self._do_all("INSERT INTO published VALUES (?, ?, ?, ?, ?)", rows)
+        self._do("INSERT INTO published VALUES (?)", msgspec.json.encode(written))
 
     # --- looking up ------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conversation_esaa.projections import conversation, decisions, goal, tasks, topics
+from conversation_esaa.projections import conversation
 from conversation_esaa.projections.allotment import Allotted, Grant, Items, Section, Told, allot
 from conversation_esaa.projections.injected import BEGIN, END, begin_line, end_line, without_injected
 from conversation_esaa.projections.markdown import code, command, counted, label, minute, status, who, words
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
     from conversation_esaa.events import Head
     from conversation_esaa.ids import AgentId
-    from conversation_esaa.projections.catalogue import State
-    from conversation_esaa.projections.conversation import Message, Session
+    from conversation_esaa.projections.conversation import Conversation, Message, Session
     from conversation_esaa.projections.decisions import Decision
+    from conversation_esaa.projections.goal import Goal
+    from conversation_esaa.projections.standing import Brief, Standing
     from conversation_esaa.projections.tasks import Task
-    from conversation_esaa.projections.topics import Topic
+    from conversation_esaa.projections.topics import Listed
 
 __all__ = ["BEGIN", "BUDGET", "END", "MINIMUM", "render", "without_injected"]
 
@@ -72,7 +73,7 @@ PLAN = (
 
 
 def render(
-    state: State,
+    brief: Brief,
     head: Head,
     *,
     budget: int = BUDGET,
@@ -85,14 +86,17 @@ def render(
              and how much of everything there is.
     resume   the shell command that takes an agent's session up again; "" where there is none.
     reader   the agent that will read this: what it said itself comes after what the others said.
+
+    Raises NotKept when there is room for more than `brief` holds.
     """
-    sections = _sections(state, resume, reader)
+    now, talk = brief.standing, brief.conversation
+    sections = _sections(now, talk, resume, reader)
     opening, closing = _opening(head, reader), end_line(head.seq) + "\n"
-    fixed = sum(map(tokens, (opening, _LEFT_OUT, _turns_left(state.conversation.turns), closing)))
+    fixed = sum(map(tokens, (opening, _LEFT_OUT, _turns_left(talk.turns), closing)))
     allotted = allot(sections, PLAN, budget - fixed)
     shown = "".join(got.text for got in allotted)
     left_out = "".join(got.section.rest(got.left_out) for got in allotted if got.left_out)
-    turns = _turns_left(_unseen(state, allotted, reader))
+    turns = _turns_left(_unseen(talk, allotted, reader))
     return f"{opening}{shown}{_LEFT_OUT}{left_out}{turns}{closing}"
 
 
@@ -113,18 +117,17 @@ def _opening(head: Head, reader: AgentId | None) -> str:
 
 
 def _sections(
-    state: State, resume: Callable[[AgentId, str], str], reader: AgentId | None
+    now: Standing, talk: Conversation, resume: Callable[[AgentId, str], str], reader: AgentId | None
 ) -> tuple[Section, ...]:
-    now = goal.current(state.goals)
-    waiting = conversation.last_unanswered(state.conversation)
-    still = tasks.open_tasks(state.tasks)
-    newest = _others_first(conversation.newest_of_each(state.conversation), reader)
-    spoken = _exchanges(state, reader)
+    waiting = conversation.last_unanswered(talk)
+    still = now.open_tasks
+    newest = _others_first(conversation.newest_of_each(talk), reader)
+    spoken = _exchanges(talk, reader)
     return (
         Section(
             "objective",
             "\n## Objective\n\n",
-            [_objective(now)] if now else [],
+            [_objective(now.goal)] if now.goal else [],
             lambda _: "- objective: `conversation-esaa goal`\n",
         ),
         Section(
@@ -136,13 +139,13 @@ def _sections(
         Section(
             "agents",
             "\n## Who did what last\n\n",
-            Items(newest, lambda session: _agent(session, state, resume, reader)),
+            Items(newest, lambda session: _agent(session, talk, resume, reader)),
             lambda n: f"- {counted(n, 'agent')}: `conversation-esaa status`\n",
         ),
         Section(
             "decisions",
             "\n## Active decisions\n\n",
-            Items(decisions.active(state.decisions), _decision),
+            Items(now.active_decisions, _decision),
             lambda n: f"- {counted(n, 'active decision')}: `.conversation-esaa/decisions.md`\n",
         ),
         Section(
@@ -160,7 +163,7 @@ def _sections(
         Section(
             "topics",
             "\n## Active topics\n\n",
-            Items(topics.active(state.topics), _topic),
+            Items(now.active_topics, _topic),
             lambda n: f"- {counted(n, 'active topic')}: `conversation-esaa topic list`\n",
         ),
         Section(
@@ -182,18 +185,18 @@ def _others_first(sessions: list[Session], reader: AgentId | None) -> list[Sessi
     return sorted(sessions, key=lambda session: session.agent_id == reader)  # stable
 
 
-def _exchanges(state: State, reader: AgentId | None) -> list[Session]:
+def _exchanges(talk: Conversation, reader: AgentId | None) -> list[Session]:
     """Of each agent the newest session in which it said something, in the order of need."""
     found: dict[AgentId, Session] = {}
-    for session in conversation.sessions(state.conversation):
+    for session in conversation.sessions(talk):
         if session.answer:
             found.setdefault(session.agent_id, session)
     return _others_first(list(found.values()), reader)
 
 
-def _objective(now: goal.Goal) -> list[str]:
-    by = f"(set by {who(now.agent_id, now.actor)}, {minute(now.ts)})"
-    return [f"{words(now.goal, limit=limit)} {by}\n" for limit in (150, 1000)]
+def _objective(goal: Goal) -> list[str]:
+    by = f"(set by {who(goal.agent_id, goal.actor)}, {minute(goal.ts)})"
+    return [f"{words(goal.goal, limit=limit)} {by}\n" for limit in (150, 1000)]
 
 
 def _waiting(session: Session) -> list[str]:
@@ -207,14 +210,14 @@ def _waiting(session: Session) -> list[str]:
 
 
 def _agent(
-    session: Session, state: State, resume: Callable[[AgentId, str], str], reader: AgentId | None
+    session: Session, talk: Conversation, resume: Callable[[AgentId, str], str], reader: AgentId | None
 ) -> Told:
     name = code(session.agent_id) + (" (you)" if session.agent_id == reader else "")
     branch = f", branch {code(session.git_branch)}" if session.git_branch else ""
     again = resume(session.agent_id, session.session_id)
     how = f"resume: {command(again)}" if again else f"session {code(session.session_id)}"
     line = f"- {name}, last {minute(session.last_ts)}{branch}; {how}"
-    voice = state.conversation.voices[session.agent_id]
+    voice = talk.voices[session.agent_id]
     model = f"{code(session.model)}, " if session.model else ""
     here, all_sessions = counted(session.turns, "turn"), counted(len(voice.session_turns), "session")
     more = f"{model}{here} in this session, {all_sessions} in all"
@@ -260,13 +263,13 @@ def _next(task: Task) -> list[str]:
     return [f"Work on {label(task.id)}: {words(task.title, limit=120)}\n"]
 
 
-def _topic(topic: Topic) -> Told:
+def _topic(topic: Listed) -> Told:
     name = f"- {label(topic.id)}"
 
     def summary() -> str:
         return f" — {words(topic.summary, limit=240)}" if topic.summary not in ("", topic.title) else ""
 
-    more = f" (`conversation-esaa context --topic-id {label(topic.id)}`, {counted(len(topic.key_event_ids), 'event')})"
+    more = f" (`conversation-esaa context --topic-id {label(topic.id)}`, {counted(topic.events, 'event')})"
     return Told(
         lambda: f"{name} {words(topic.title, limit=100)}\n",
         lambda: f"{name} {words(topic.title, limit=240)}{summary()}{more}\n",
@@ -295,16 +298,16 @@ def _place(message: Message) -> str:
     return f"{minute(message.ts)}, {code(message.event_id[:12])}, {message.characters} characters"
 
 
-def _unseen(state: State, allotted: list[Allotted], reader: AgentId | None) -> int:
+def _unseen(talk: Conversation, allotted: list[Allotted], reader: AgentId | None) -> int:
     """How many turns are not quoted above, not even in part."""
     got = {allotment.section.key: allotment for allotment in allotted}
     shown: dict[int, Message] = {}
-    waiting = conversation.last_unanswered(state.conversation)
+    waiting = conversation.last_unanswered(talk)
     if waiting and waiting.unanswered and got["waiting"].sizes:
         shown[waiting.unanswered.seq] = waiting.unanswered
-    for session in _exchanges(state, reader)[: len(got["exchange"].sizes)]:
+    for session in _exchanges(talk, reader)[: len(got["exchange"].sizes)]:
         shown.update({message.seq: message for _, message in conversation.in_order(session)})
-    return state.conversation.turns - sum(len(message.parts) for message in shown.values())
+    return talk.turns - sum(len(message.parts) for message in shown.values())
 
 
 def _turns_left(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conversation_esaa.projections import conversation, decisions, goal, tasks, topics
+from conversation_esaa.projections import conversation
 from conversation_esaa.projections.markdown import (
     code,
     counted,
@@ -19,7 +19,8 @@ from conversation_esaa.projections.markdown import (
 
 if TYPE_CHECKING:
     from conversation_esaa.events import Head
-    from conversation_esaa.projections.catalogue import State
+    from conversation_esaa.projections.conversation import Conversation
+    from conversation_esaa.projections.standing import Brief, Standing
 
 SCHEMA = "conversation-esaa.state/2"
 
@@ -27,29 +28,28 @@ SHOWN = 20  # decisions, tasks and topics on this page; their own read models ha
 SENTENCE = 200  # characters
 
 
-def render(state: State, head: Head) -> str:
-    """Markdown. Lists are newest first, and say how many more there are."""
+def render(brief: Brief, head: Head) -> str:
+    """Markdown. Lists are newest first, and say how many more there are. Raises NotKept."""
+    now, talk = brief.standing, brief.conversation
     lines = [notice(SCHEMA, head), "", "# State", ""]
-    lines += ["## Objective", "", *_objective(state), ""]
-    lines += ["## Counts", "", *_counts(state), ""]
-    lines += ["## Open tasks", "", *_tasks(state), ""]
-    lines += ["## Active decisions", "", *_decisions(state), ""]
-    lines += ["## Topics", "", *_topics(state), ""]
-    lines += ["## Last said, by agent", "", *_agents(state)]
+    lines += ["## Objective", "", *_objective(now), ""]
+    lines += ["## Counts", "", *_counts(now, talk), ""]
+    lines += ["## Open tasks", "", *_tasks(now), ""]
+    lines += ["## Active decisions", "", *_decisions(now), ""]
+    lines += ["## Topics", "", *_topics(now), ""]
+    lines += ["## Last said, by agent", "", *_agents(talk)]
     return "\n".join(lines) + "\n"
 
 
-def _objective(state: State) -> list[str]:
-    now = goal.current(state.goals)
-    if now is None:
+def _objective(now: Standing) -> list[str]:
+    goal = now.goal
+    if goal is None:
         return ["None is set. `conversation-esaa goal TEXT` sets one."]
-    return [words(now.goal, limit=2000), "", f"- set by {who(now.agent_id, now.actor)}, {moment(now.ts)}"]
+    return [words(goal.goal, limit=2000), "", f"- set by {who(goal.agent_id, goal.actor)}, {moment(goal.ts)}"]
 
 
-def _counts(state: State) -> list[str]:
-    talk = state.conversation
-    still = len(tasks.open_tasks(state.tasks))
-    held = len(decisions.active(state.decisions))
+def _counts(now: Standing, talk: Conversation) -> list[str]:
+    still, held = now.tasks_open, now.decisions_active
     lines = [f"- {counted(talk.events, 'event')}, {counted(talk.turns, 'turn')} among them"]
     if talk.events:
         lines.append(f"- from {moment(talk.first_ts)} to {moment(talk.last_ts)}")
@@ -59,15 +59,15 @@ def _counts(state: State) -> list[str]:
         for agent, voice in talk.voices.items()
     ]
     lines += [
-        f"- tasks: {still} open, {len(state.tasks) - still} closed",
-        f"- decisions: {held} active, {len(state.decisions) - held} superseded or retracted",
-        f"- topics: {len(topics.active(state.topics))} active, {len(state.topics)} in all",
+        f"- tasks: {still} open, {now.tasks_ever - still} closed",
+        f"- decisions: {held} active, {now.decisions_ever - held} superseded or retracted",
+        f"- topics: {now.topics_active} active, {now.topics_ever} in all",
     ]
     return lines
 
 
-def _tasks(state: State) -> list[str]:
-    still = tasks.open_tasks(state.tasks)
+def _tasks(now: Standing) -> list[str]:
+    still = now.open_tasks
     lines = [
         f"- {label(task.id)} [{status(task.status)}] {words(task.title, limit=SENTENCE)}"
         + (f" — next: {words(task.next_step, limit=SENTENCE)}" if task.next_step else "")
@@ -78,8 +78,8 @@ def _tasks(state: State) -> list[str]:
     return lines or ["None."]
 
 
-def _decisions(state: State) -> list[str]:
-    held = decisions.active(state.decisions)
+def _decisions(now: Standing) -> list[str]:
+    held = now.active_decisions
     lines = [
         f"- {label(decision.id)} {words(decision.decision, limit=SENTENCE)}"
         + (f" — why: {words(decision.rationale, limit=SENTENCE)}" if decision.rationale else "")
@@ -90,9 +90,8 @@ def _decisions(state: State) -> list[str]:
     return lines or ["None."]
 
 
-def _topics(state: State) -> list[str]:
-    current = topics.active(state.topics)
-    ordered = [*current, *(topic for topic in state.topics.values() if topic.status != topics.ACTIVE)]
+def _topics(now: Standing) -> list[str]:
+    ordered = now.all_topics
     lines = [
         f"- {label(topic.id)} [{status(topic.status)}] {words(topic.title, limit=SENTENCE)}"
         for topic in ordered[:SHOWN]
@@ -102,9 +101,9 @@ def _topics(state: State) -> list[str]:
     return lines or ["None."]
 
 
-def _agents(state: State) -> list[str]:
+def _agents(talk: Conversation) -> list[str]:
     lines = []
-    for session in conversation.newest_of_each(state.conversation):
+    for session in conversation.newest_of_each(talk):
         branch = f", branch {code(session.git_branch)}" if session.git_branch else ""
         lines.append(
             f"- {code(session.agent_id)}, session {code(session.session_id)}{branch}, {moment(session.last_ts)}"

@@ -58,6 +58,16 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     evidence: str | None = None  # how a reader can check that it is done with
 
 
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A topic as a list of topics tells it."""
+
+    id: TopicId
+    title: str
+    summary: str
+    status: str
+    events: int  # how many it is linked to
+
+
 Topics = Mapping[TopicId, Topic]  # in the order they were first created
 EMPTY: Topics = MappingProxyType({})
 
@@ -137,6 +147,17 @@ def active(topics: Topics) -> list[Topic]:
     """What is being talked about, the most recently touched first."""
     return sorted(
         (topic for topic in topics.values() if topic.status == ACTIVE), key=lambda t: t.last_ts, reverse=True
+    )
+
+
+def listed(topic: Topic) -> Listed:
+    """`topic` without its links."""
+    return Listed(
+        id=topic.id,
+        title=topic.title,
+        summary=topic.summary,
+        status=topic.status,
+        events=len(topic.key_event_ids),
     )
 
 

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     from conversation_esaa.events import Head
     from conversation_esaa.ids import AgentId
-    from conversation_esaa.projections.catalogue import State
+    from conversation_esaa.projections.catalogue import Fold
 
 DEFAULT_BUDGET = projection.BUDGET
 
 
 def handoff(
-    state: State,
+    folded: Fold,
     head: Head,
     *,
     budget: int,
@@ -26,5 +26,7 @@ def handoff(
     reader: AgentId | None,
 ) -> tuple[str, int]:
     """The text, and how many tokens it is estimated to take."""
-    text = projection.render(state, head, budget=budget, resume=resume, reader=reader)
+    text = folded.told(
+        lambda brief: projection.render(brief, head, budget=budget, resume=resume, reader=reader)
+    )
     return text, tokens(text)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from conversation_esaa.events import Head
     from conversation_esaa.index.store import Index
     from conversation_esaa.log.contract import EventLog
-    from conversation_esaa.lookup import Keys
+    from conversation_esaa.lookup import Keys, Stamp
     from conversation_esaa.progress import Progress
-    from conversation_esaa.projections.catalogue import State
+    from conversation_esaa.projections.catalogue import Fold, State
 
 
 class Lines(Protocol):
@@ -113,11 +113,15 @@ class Prefix:
 
     def fold(self) -> State:
         """Decisions, tasks, topics, goal and conversation."""
-        entries = watched(self.entries(), "reading the log", self._progress, size=self.head.size)
-        return catalogue.fold(entries)
+        return self.folded().whole()
 
-    def published(self) -> dict[str, str]:
-        """SHA-256 of each read model as it was written at this position; empty when that is not known."""
+    def folded(self) -> Fold:
+        """The same, perhaps with less at hand than all of it. To be used while this is open."""
+        entries = watched(self.entries(), "reading the log", self._progress, size=self.head.size)
+        return catalogue.Fold.of(catalogue.fold(entries))
+
+    def published(self) -> dict[str, Stamp]:
+        """How each read model was left that was written at this position; empty when that is not known."""
         return {}
 
     def close(self) -> None:
@@ -192,16 +196,16 @@ class IndexedPrefix(Prefix):
             raise IndexUnusable("another event")
         return entry
 
-    def fold(self) -> State:
+    def folded(self) -> Fold:
         """Decisions, tasks, topics, goal and conversation; what was folded before is not read again."""
-        return self._index.fold(self._log, self._roots, end=self.head.size) or super().fold()
+        return self._index.fold(self._log, self._roots, end=self.head.size) or super().folded()
 
-    def published(self) -> dict[str, str]:
-        """SHA-256 of each read model as it was written at this position; empty when none was."""
+    def published(self) -> dict[str, Stamp]:
+        """How each read model was left that was written at this position; empty when none was."""
         written = self._index.published()
         if written is None or (written.head.seq, written.head.hash) != (self.head.seq, self.head.hash):
             return {}
-        return written.digests
+        return written.stamps
 
     def close(self) -> None:
         """Give the index back."""
