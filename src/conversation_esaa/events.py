@@ -9,8 +9,6 @@ The words of an event are its CONTENT keys. They are committed to the hash chain
 so that a later purge can take them out and nothing else of the line ever changes.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import msgspec

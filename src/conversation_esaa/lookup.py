@@ -1,7 +1,5 @@
 """Looking events up without reading the log: what can be asked for, and that it may not be possible."""
 
-from __future__ import annotations
-
 import msgspec
 
 from conversation_esaa.events import Head

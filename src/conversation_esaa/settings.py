@@ -4,8 +4,6 @@ The file is a person's to edit. Ours is to change single lines of it (`with_root
 stay as they are.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -74,7 +72,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     capture: CaptureSettings = CaptureSettings()
 
     @classmethod
-    def unset(cls, root: str) -> Settings:
+    def unset(cls, root: str) -> "Settings":
         """For a directory that is no workspace yet: its path and no identity."""
         return cls(workspace_id="", replica_id="", root=root)
 

@@ -5,10 +5,10 @@ that was rewritten, shrunk or replaced has another fingerprint and is read again
 what the log has already is recognised by identity.
 """
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
@@ -18,10 +18,6 @@ from conversation_esaa.digests import sha256
 from conversation_esaa.replace import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import BinaryIO
-
     from conversation_esaa.agents.registry import SessionFile
     from conversation_esaa.capture.unchanged import Witness
 
@@ -39,7 +35,7 @@ class Stat(msgspec.Struct, frozen=True, omit_defaults=True):
     beside: str = ""  # a digest of what tells the same of every other file of the session
 
     @classmethod
-    def of(cls, result: os.stat_result) -> Stat:
+    def of(cls, result: os.stat_result) -> "Stat":
         """From what the operating system says."""
         return cls(result.st_size, result.st_mtime_ns, result.st_ctime_ns, result.st_ino)
 
@@ -127,7 +123,7 @@ def encoded(value: msgspec.Struct) -> bytes:
         return msgspec.json.encode(_encodable(msgspec.to_builtins(value, builtin_types=(msgspec.Raw,))))
 
 
-def look(file: SessionFile, witness: Witness | None = None) -> Stat:
+def look(file: "SessionFile", witness: "Witness | None" = None) -> Stat:
     """What tells whether a session may have changed, without opening it. Raises OSError, without its file."""
     looked = file.path.stat()
     if witness:

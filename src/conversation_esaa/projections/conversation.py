@@ -6,12 +6,10 @@ number for each session there ever was. Folding costs about a microsecond a turn
 only copied, masked and cut at the end of a fold.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import starmap
 from operator import attrgetter, le
-from typing import TYPE_CHECKING
+from typing import Self
 
 import msgspec
 
@@ -28,10 +26,6 @@ from conversation_esaa.events import (
 from conversation_esaa.ids import AgentId, EventId
 from conversation_esaa.projections.injected import BEGIN, without_injected
 from conversation_esaa.text import excerpt, masked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Self
 
 SESSIONS_KEPT = 5  # per agent, the most recently active
 PARTS_KEPT = 8  # records of one message
@@ -240,7 +234,7 @@ class Listener:
             self._first_ts = ts or self._first_ts
         return ts
 
-    def _voice(self, event: FromSource) -> _Voice:
+    def _voice(self, event: FromSource) -> "_Voice":
         agent = event.source or event.agent_id or UNNAMED
         voice = self._voices.get(agent)
         if voice is None:
@@ -257,7 +251,7 @@ class Listener:
         )
 
 
-def _recency(session: Session | _Session) -> tuple[str, int]:
+def _recency(session: "Session | _Session") -> tuple[str, int]:
     return session.last_ts, session.last_seq
 
 
@@ -307,7 +301,7 @@ class _Voice:
             self.session_turns[oldest.session_id] = oldest.turns
             del self.sessions[oldest.session_id]
 
-    def opened(self, session_id: str) -> _Session:
+    def opened(self, session_id: str) -> "_Session":
         session = self.sessions[session_id] = _Session(session_id)
         session.turns = self.session_turns.setdefault(session_id, 0)
         return session

@@ -3,21 +3,15 @@
 `decisions.md` is for people and agents; the value is for curation and for the other read models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from conversation_esaa.events import DecisionRecorded, DecisionRetracted, DecisionSuperseded, Recorded
+from conversation_esaa.events import DecisionRecorded, DecisionRetracted, DecisionSuperseded, Head, Recorded
 from conversation_esaa.ids import DECISION_WIDTH, AgentId, DecisionId, EventId, TopicId, next_id
 from conversation_esaa.projections.markdown import code, label, moment, more, notice, who, words
 from conversation_esaa.text import masked
-
-if TYPE_CHECKING:
-    from conversation_esaa.events import Head
 
 SCHEMA = "conversation-esaa.decisions/2"
 

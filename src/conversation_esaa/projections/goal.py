@@ -1,17 +1,12 @@
 """The objective: what the work in this workspace is for, and what it was for before."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import msgspec
 
 from conversation_esaa.events import GoalSet, Recorded
 from conversation_esaa.ids import AgentId, EventId
 from conversation_esaa.text import masked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 KEPT = 20  # goals in the value; the log has all of them
 

@@ -5,8 +5,6 @@ many there are, and is stored apart: whoever renders a page reads some kilobytes
 than is kept here hears it (`NotKept`), and is made from everything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
@@ -102,7 +100,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     version: int
 
 
-def standing(state: State) -> Standing:
+def standing(state: "State") -> Standing:
     """All that stands in `state`; nothing is left out."""
     held, still, current = (
         decisions.active(state.decisions),

@@ -4,16 +4,14 @@ Same rules as the older tool where its logs are read: an update patches what it 
 close leaves the close alone, the last event wins, an unknown id changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from conversation_esaa.events import (
     TASK_OPEN,
+    Head,
     Recorded,
     TaskClosed,
     TaskCreated,
@@ -22,9 +20,6 @@ from conversation_esaa.events import (
 )
 from conversation_esaa.ids import AgentId, EventId, TaskId, TopicId
 from conversation_esaa.text import masked
-
-if TYPE_CHECKING:
-    from conversation_esaa.events import Head
 
 SCHEMA = "conversation-esaa.tasks/2"
 NOTICE = "generated, do not edit: `conversation-esaa project` rebuilds it"

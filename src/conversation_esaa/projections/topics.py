@@ -4,8 +4,6 @@ A topic is linked to events (turns, and the events of decisions), to decisions a
 kept; only what a page shows is cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -16,6 +14,7 @@ from conversation_esaa.events import (
     TOPIC_STATUSES,
     ConversationTurn,
     DecisionRecorded,
+    Head,
     Recorded,
     TaskEvent,
     TopicClosed,
@@ -29,7 +28,6 @@ from conversation_esaa.projections.markdown import code, label, moment, more, no
 from conversation_esaa.text import masked
 
 if TYPE_CHECKING:
-    from conversation_esaa.events import Head
     from conversation_esaa.projections.decisions import Decisions
 
 SCHEMA = "conversation-esaa.topics/2"
@@ -179,7 +177,7 @@ def of_tasks(topics: Topics) -> dict[TaskId, tuple[TopicId, ...]]:
     return found
 
 
-def render_json(topics: Topics, head: Head, decisions: Decisions) -> str:
+def render_json(topics: Topics, head: Head, decisions: "Decisions") -> str:
     """topics.json: the older tool's field names, with every link. `related_decisions` are event ids."""
     document = {
         "schema_version": SCHEMA,
@@ -206,7 +204,7 @@ def render(topics: Topics, head: Head) -> str:
     return "\n".join(lines)
 
 
-def _as_json(topic: Topic, decisions: Decisions) -> dict[str, object]:
+def _as_json(topic: Topic, decisions: "Decisions") -> dict[str, object]:
     return {
         "id": topic.id,
         "title": topic.title,
