@@ -6,13 +6,12 @@ plan that says in which order they get room. Nothing is cut here, only chosen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
+
+import msgspec
 
 from conversation_esaa.text import tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 
@@ -73,7 +72,7 @@ class Items(Sequence[Sequence[str]]):
         return self._made[at]
 
 
-class Section(NamedTuple):
+class Section(msgspec.Struct, frozen=True):
     """A heading and what can stand below it."""
 
     key: str
@@ -82,7 +81,7 @@ class Section(NamedTuple):
     rest: Callable[[int], str]  # the line that says that so many items are left out, and how to see them
 
 
-class Grant(NamedTuple):
+class Grant(msgspec.Struct, frozen=True):
     """A step of the plan: the first `items` of a section may have this size."""
 
     key: str
@@ -90,7 +89,7 @@ class Grant(NamedTuple):
     size: int  # 0 is the shortest; an item without that many sizes has its fullest
 
 
-class Allotted(NamedTuple):
+class Allotted(msgspec.Struct, frozen=True):
     """What a section got."""
 
     section: Section
@@ -120,7 +119,7 @@ def allot(sections: Sequence[Section], plan: Sequence[Grant], room: int) -> list
     set_aside = {s.key: tokens(s.rest(len(s.items))) for s in sections if s.items}
     left = room - sum(set_aside.values())
     for grant in plan:
-        section, sizes = given[grant.key]
+        section, sizes = given[grant.key].section, given[grant.key].sizes
         for index in range(min(grant.items, len(section.items))):
             item = section.items[index]
             size = min(grant.size, len(item) - 1)
