@@ -271,6 +271,8 @@ class Opened:
             if stamp is None:
                 ((_, content),) = self._models(folded, head, (name,)).items()
                 if holds(self.layout, name, content):
+                    if before and before.head.hash == head.hash and name in before.stamps:
+                        stamps[name] = before.stamps[name]
                     continue
                 stamp = publish(self.layout, name, content)
             changed.append(name)
