@@ -5,6 +5,7 @@ stay as they are.
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -93,6 +94,7 @@ def new_config(*, workspace_id: str, replica_id: str, root: str) -> str:
     )
 
 
+@lru_cache(maxsize=8)  # a command asks for them at each step
 def parse(content: bytes, *, where: str) -> Settings:
     """The settings in `content`, the bytes of a config.toml; a byte order mark is allowed.
 

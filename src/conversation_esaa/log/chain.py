@@ -13,7 +13,6 @@ can be checked as well.
 
 from __future__ import annotations
 
-from binascii import unhexlify
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -189,6 +188,8 @@ def are_sealed(lines: Sequence[bytes], events: Sequence[Recorded], previous: byt
     False also where it takes a closer look to tell. Done column by column: most of what a check costs beyond
     its two digests are the steps between them.
     """
+    from binascii import unhexlify  # a library of its own, for checking alone
+
     salts = [event.salt for event in events]
     together = "".join(salts)
     if {*map(len, salts)} != {2 * SALT_BYTES} or together.lower() != together:
@@ -322,6 +323,8 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _words_digest(salt: bytes, words: bytes) -> str:
+    from binascii import unhexlify
+
     if len(salt) != 2 * SALT_BYTES or salt.lower() != salt:  # capitals are another spelling, and not ours
         return ""
     try:
