@@ -223,8 +223,10 @@ def test_read_models_that_a_killed_run_left_behind_are_renewed_by_the_next_one(t
 
     report = talk.sync()
 
+    again = talk.bytes_of_store()
+    del after["index.db"], again["index.db"]  # it remembers which files were written, and when
     assert report.captured == 0
-    assert talk.bytes_of_store() == after
+    assert again == after
 
 
 def test_every_answer_in_json_is_one_object_with_arrays_that_are_arrays(talk):
