@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -31,7 +31,7 @@ _BLOCKS = bytes(b" x"[not chr(byte).isspace()] for byte in range(0x80)) + b"x" *
 """Makes a blank of all white space and an `x` of all else."""
 
 
-class Finding(NamedTuple):
+class Finding(msgspec.Struct, frozen=True):
     """A secret: characters `start` to `end` (exclusive) of the text."""
 
     kind: str
@@ -314,17 +314,17 @@ def _merged(found: list[Finding]) -> list[Finding]:
         if finding.start >= last.end:
             merged.append(finding)
         elif finding.end > last.end:
-            merged[-1] = last._replace(end=finding.end)
+            merged[-1] = msgspec.structs.replace(last, end=finding.end)
     return merged
 
 
 def _replaced(text: str, findings: list[Finding]) -> str:
     def parts() -> Iterator[str]:
         at = 0
-        for kind, start, end in findings:
-            yield text[at:start]
-            yield f"{MARKER}{kind}]"
-            at = end
+        for finding in findings:
+            yield text[at : finding.start]
+            yield f"{MARKER}{finding.kind}]"
+            at = finding.end
         yield text[at:]
 
     return "".join(parts())

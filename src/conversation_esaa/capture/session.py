@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,7 +14,7 @@ from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, Stat
 from conversation_esaa.capture.drafts import home_relative, mark_event, turn_event
-from conversation_esaa.capture.gate import Verdict
+from conversation_esaa.capture.gate import Gate, Verdict
 from conversation_esaa.capture.report import FileProblem, os_words
 from conversation_esaa.capture.strange import strangeness
 from conversation_esaa.events import FromSource
@@ -21,12 +22,10 @@ from conversation_esaa.turn import SessionMark, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from typing import BinaryIO
 
     from conversation_esaa.agents.registry import AgentModule, ReaderState, SessionFile
     from conversation_esaa.agents.storage import Opened
-    from conversation_esaa.capture.gate import Gate
     from conversation_esaa.capture.report import AgentReport
 
 NAMED = 100  # directories and bad lines that are named per file; of more, the rest are counted
@@ -42,7 +41,7 @@ class Draft(msgspec.Struct, frozen=True):
     session: Session
 
 
-class Rules(NamedTuple):
+class Rules(msgspec.Struct, frozen=True):
     """What a run asks of every session."""
 
     gate: Gate

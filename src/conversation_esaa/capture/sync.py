@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from conversation_esaa import __version__
 from conversation_esaa.agents import listing, plugins, sqlite
-from conversation_esaa.agents.registry import absent, agent, is_there, modules, unlisted
+from conversation_esaa.agents.registry import SessionFile, absent, agent, is_there, modules, unlisted
 from conversation_esaa.capture import cursors, listed
 from conversation_esaa.capture.cursors import Cursor, SyncState, look
 from conversation_esaa.capture.dedupe import Identities, Known, Remembered
@@ -30,6 +30,7 @@ from conversation_esaa.capture.listed import Asked, Found
 from conversation_esaa.capture.report import AgentReport, FileProblem, SyncReport, os_words
 from conversation_esaa.capture.roots import roots_now, workspace_gate
 from conversation_esaa.capture.session import MORE, Draft, Rules, Session
+from conversation_esaa.capture.unchanged import Witness
 from conversation_esaa.errors import ConversationError, LogUnreadable, UnknownName
 from conversation_esaa.events import ConversationTurn, Entry, Head
 from conversation_esaa.ids import AgentId, agent_id
@@ -40,10 +41,9 @@ from conversation_esaa.replace import replace_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from conversation_esaa.agents.registry import AgentModule, SessionFile
+    from conversation_esaa.agents.registry import AgentModule
     from conversation_esaa.capture.cursors import Stat
     from conversation_esaa.capture.listed import Listing
-    from conversation_esaa.capture.unchanged import Witness
     from conversation_esaa.layout import Layout
     from conversation_esaa.log.contract import EventLog, Recovered, Writer
     from conversation_esaa.progress import Progress
@@ -170,6 +170,9 @@ class _Run:
         self._found: set[str] = set()
         self._settled: dict[str, Stat] = {}  # session files that were read to their end, as they were
         self._to_keep: list[_Listed] = []
+        self._kept: set[str] = set()  # names in run/, listings among them: of most agents there is none
+        with suppress(OSError):
+            self._kept.update(os.listdir(layout.run))
 
     def _trusted_state(self) -> SyncState:
         state = cursors.load(self.layout.sync_state)
@@ -197,9 +200,10 @@ class _Run:
                 self.witness.include(part)
 
     def _recalled(self, name: AgentId) -> Listing | None:
-        if self.witness is None or not self.state.id:
+        path = self.layout.listed(name)
+        if self.witness is None or not self.state.id or path.name not in self._kept:
             return None
-        return listed.recall(self.layout.listed(name), self._asked(name), self.sources.environ, self.witness)
+        return listed.recall(path, self._asked(name), self.sources.environ, self.witness)
 
     def _asked(self, name: AgentId) -> Asked:
         return Asked(
@@ -419,11 +423,12 @@ class _Run:
 
     def keep_listings(self) -> None:
         """Write down what was listed of agents with many sessions. Call after `save`: it stands on the cursors."""
-        for name, found, files, witness in self._to_keep:
-            record = listed.record(self._asked(name), found, files, self._settled, witness)
+        for each in self._to_keep:
+            asked = self._asked(each.agent)
+            record = listed.record(asked, each.found, each.files, self._settled, each.witness)
             if record and self.state.id:
                 with suppress(OSError):  # only a cache
-                    replace_file(self.layout.listed(name), record)
+                    replace_file(self.layout.listed(each.agent), record)
 
     def _is_gone(self, key: str) -> bool:
         cursor = self.state.cursor(key)
@@ -452,7 +457,7 @@ class _Run:
         )
 
 
-class _Listed(NamedTuple):
+class _Listed(msgspec.Struct, frozen=True):
     """What was listed of one agent in this run."""
 
     agent: AgentId

@@ -7,9 +7,10 @@ decoded again before it is written: what readers would not understand is never a
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec.structs import asdict, astuple
@@ -32,7 +33,7 @@ from conversation_esaa.log.contract import BadDraft, Recovered, Stamp, WriterClo
 from conversation_esaa.timestamps import parse_utc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 SURROGATES_REPLACED = "surrogates_replaced"
 
@@ -139,7 +140,7 @@ def _stated(stamp: Stamp) -> list[tuple[str, Any]]:
     return [(key, value) for key, value in cleaned(asdict(stamp)).items() if value]
 
 
-class _Form(NamedTuple):
+class _Form(msgspec.Struct, frozen=True):
     """How events of a kind become the two objects of a line, with no dictionary to be built and sorted.
 
     Both types have their fields in canonical order, and leave out the defaults of the event's type. They are made of
