@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from conversation_esaa.layout import Layout
 
-_BACK_NS = 2_000_000_000  # more than the coarsest clock of a file system
+DATED_BACK_NS = 2_000_000_000  # more than the coarsest clock of a file system
 _PIECE = 65_536  # bytes
 
 
@@ -108,7 +108,7 @@ def _written(path: Path, pieces: Iterable[bytes]) -> Stamp | None:
             file.write(piece)
         file.flush()
         now = os.fstat(file.fileno())
-        os.utime(file.name, ns=(now.st_atime_ns, now.st_mtime_ns - _BACK_NS))
+        os.utime(file.name, ns=(now.st_atime_ns, now.st_mtime_ns - DATED_BACK_NS))
         written = _stamp(os.fstat(file.fileno()))
     found = _stamp(path.lstat())  # the rename is a change of the inode, so the time of that is another
     is_ours = (found.inode, found.size, found.mtime_ns) == (written.inode, written.size, written.mtime_ns)

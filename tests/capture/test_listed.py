@@ -16,7 +16,7 @@ from conversation_esaa.agents import claude_code, codex
 from conversation_esaa.agents.registry import SessionFile
 from conversation_esaa.capture import listed
 from conversation_esaa.capture.cursors import Stat
-from conversation_esaa.capture.listed import Asked, Found
+from conversation_esaa.capture.listed import Asked, Found, Listing
 from conversation_esaa.capture.unchanged import Witness
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def test_a_session_that_is_gone_is_forgotten(settled: World):
         lambda data: b"\0" * len(data),
         lambda data: data.replace(b"listed/1", b"listed/2"),
         lambda data: data.replace(b"\0end", b"\0"),
-        lambda data: data.replace(b'"state":"', b'"state":"0'),
+        lambda data: data.replace(b'"version":"', b'"version":"0'),
         lambda data: data.replace(b'{"asked"', b'{"Asked"'),
         lambda _data: b"",
         lambda data: data + b"\0end",
@@ -181,7 +181,7 @@ def test_a_damaged_record_costs_a_listing_alone(settled: World, harm):
     assert settled.sync(full=True).captured == 0
 
 
-ASKED = Asked(agent="codex", version="1", state="0f", user_home="/home/a", roots=("/home/a/tea",))
+ASKED = Asked(agent="codex", version="1", user_home="/home/a", roots=("/home/a/tea",))
 FOUND = Found(home="/home/a/.codex", found=True, moved=False, unlisted={"compressed": 2})
 
 
@@ -194,6 +194,12 @@ def written(path: Path, session: Path, *, seconds_later: float) -> Witness:
     return witness
 
 
+def recalled(directory: Path, witness: Witness, asked: Asked = ASKED) -> Listing | None:
+    """Where every session file has a cursor."""
+    known = list(map(str, directory.iterdir()))
+    return listed.recall(directory / "record", asked, known, environ={}, witness=witness)
+
+
 @pytest.mark.parametrize(("seconds_later", "looked_at"), [(1, True), (3, False)])
 def test_a_file_that_changed_a_moment_ago_is_looked_at_again(tmp_path, seconds_later, looked_at):
     """It may change again within the same tick of the clock, with the same size: no stat would tell."""
@@ -201,23 +207,26 @@ def test_a_file_that_changed_a_moment_ago_is_looked_at_again(tmp_path, seconds_l
     session.write_text("{}\n")
     witness = written(tmp_path / "record", session, seconds_later=seconds_later)
 
-    recalled = listed.recall(tmp_path / "record", ASKED, {}, witness)
+    listing = recalled(tmp_path, witness)
 
-    assert recalled is not None
-    assert (recalled.found, recalled.paths) == (FOUND, [str(session)])
-    expected = [SessionFile(path=session, session_id="s", cwd="/home/a/tea")] if looked_at else []
-    assert recalled.to_look_at == expected
+    assert listing is not None
+    assert (listing.found, listing.paths) == (FOUND, [str(session)])
+    expected = [SessionFile(path=session, session_id="s", cwd="/home/a/tea")]
+    assert listing.to_look_at == (expected if looked_at else [])
+    without_cursors = listed.recall(tmp_path / "record", ASKED, (), environ={}, witness=witness)
+    assert without_cursors is not None
+    assert without_cursors.to_look_at == expected
 
 
-@pytest.mark.parametrize("field", ["agent", "version", "state", "user_home", "roots"])
+@pytest.mark.parametrize("field", ["agent", "version", "user_home", "roots"])
 def test_it_answers_no_other_question(tmp_path, field):
     session = tmp_path / "s.jsonl"
     session.touch()
     witness = written(tmp_path / "record", session, seconds_later=9)
     other = msgspec.structs.replace(ASKED, **{field: ("/",) if field == "roots" else "other"})
 
-    assert listed.recall(tmp_path / "record", ASKED, {}, witness)
-    assert listed.recall(tmp_path / "record", other, {}, witness) is None
+    assert recalled(tmp_path, witness)
+    assert recalled(tmp_path, witness, other) is None
 
 
 def test_where_much_has_changed_it_is_time_for_a_listing(tmp_path, monkeypatch):
@@ -225,11 +234,11 @@ def test_where_much_has_changed_it_is_time_for_a_listing(tmp_path, monkeypatch):
     session.touch()
     witness = written(tmp_path / "record", session, seconds_later=9)
     session.write_text("{}\n")
-    assert listed.recall(tmp_path / "record", ASKED, {}, witness)
+    assert recalled(tmp_path, witness)
 
     monkeypatch.setattr(listed, "MOST_CHANGED", 0.1)
 
-    assert listed.recall(tmp_path / "record", ASKED, {}, witness) is None
+    assert recalled(tmp_path, witness) is None
 
 
 def test_what_only_some_roots_would_admit_is_looked_at_when_they_change(settled: World):

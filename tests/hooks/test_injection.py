@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders.hooks import Hooks, silent
-from conversation_esaa.hooks.call import CHARACTERS, CONTRACTS
+from conversation_esaa import publish
+from conversation_esaa.hooks.call import CHARACTERS, CONTRACTS, DATED_BACK_S
 from conversation_esaa.projections.injected import BEGIN, END, without_injected
 
 if TYPE_CHECKING:
@@ -111,10 +112,15 @@ def test_it_says_what_it_is_how_fresh_it_is_and_where_more_is(hooks):
     assert "`conversation-esaa context --last 20`" in text
 
 
+def test_the_hook_knows_how_far_back_read_models_are_dated():
+    """It imports nothing that would tell."""
+    assert DATED_BACK_S * 1e9 == publish.DATED_BACK_NS
+
+
 def test_a_handoff_that_the_log_has_left_behind_says_so(hooks):
     """Nothing was lost when a read model could not be written; but it is old."""
     log = hooks.world.workspace().layout.log
-    os.utime(log, ns=(0, (hooks.world.store / "handoff.md").stat().st_mtime_ns + 1_000_000_000))
+    os.utime(log, ns=(0, (hooks.world.store / "handoff.md").stat().st_mtime_ns + 3_000_000_000))
 
     assert "the log has grown since" in injected(hooks)
 

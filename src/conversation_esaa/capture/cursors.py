@@ -73,7 +73,6 @@ class SyncState(msgspec.Struct, kw_only=True):
     """
 
     schema: str = SCHEMA
-    id: str = ""  # another one whenever all is begun anew: then nothing else that was remembered of it holds
     log_size: int = 0
     log_fingerprint: str = ""
     roots: list[str] = []  # that the gate had: with other roots, what was refused is looked at again

@@ -5,7 +5,7 @@ of one new turn costs more than everything else about that turn. So a run that h
 it found (`run/listed-codex`, a cache that can only cost time): what that depended on, and each session file as it
 was when it was read to its end. While the first holds, the next run looks at the second alone, a stat for each.
 
-It goes with the cursors of one `SyncState`: where those are gone, it says nothing.
+What was read to its end is known by its cursor: of a session file without one, it says nothing.
 
 A file is bytes between NULs: format, what was found, how many pairs follow, those pairs as in `run/unchanged`, then
 path, stat, session id and directory of each session file, and an end.
@@ -24,7 +24,7 @@ from conversation_esaa.agents.storage import Kind
 from conversation_esaa.capture import unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from conversation_esaa.capture.cursors import Stat
     from conversation_esaa.capture.unchanged import Witness
@@ -44,7 +44,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: str
     version: str  # of the program
-    state: str  # id of the SyncState
     user_home: str
     roots: tuple[str, ...]
 
@@ -71,8 +70,12 @@ class _Head(msgspec.Struct, frozen=True):
     found: Found
 
 
-def recall(path: Path, asked: Asked, environ: Mapping[str, str], witness: Witness) -> Listing | None:
+def recall(
+    path: Path, asked: Asked, known: Container[str], *, environ: Mapping[str, str], witness: Witness
+) -> Listing | None:
     """What is kept in the file `path`, when it is an answer to `asked`, and a listing would still find that.
+
+    known   the session files that have a cursor: only they can have been read to their end.
 
     Else None. Costs a stat for each directory and each session file; `witness` is told of them, but not of those
     to be looked at. Raises nothing.
@@ -91,24 +94,27 @@ def recall(path: Path, asked: Asked, environ: Mapping[str, str], witness: Witnes
             return None
         names, stats = sessions[::4], sessions[1::4]
         now = list(map(unchanged.content_now, names))
+        paths = list(map(os.fsdecode, names))
+        news = [
+            at
+            for at, (before, present) in enumerate(zip(stats, now, strict=True))
+            if before != present or paths[at] not in known
+        ]
+        if len(news) > MOST_CHANGED * len(names):
+            return None
+        witness.take_over(pairs)
+        for at in news:
+            now[at] = _NOT_SETTLED
+        witness.take_over_content((name, stat) for name, stat in zip(names, now, strict=True) if stat)
         to_look_at = [
             SessionFile(
-                path=Path(os.fsdecode(names[at])),
+                path=Path(paths[at]),
                 session_id=os.fsdecode(sessions[4 * at + 2]),
                 cwd=os.fsdecode(sessions[4 * at + 3]),
             )
-            for at, (before, present) in enumerate(zip(stats, now, strict=True))
-            if before != present
+            for at in news
         ]
-        if len(to_look_at) > MOST_CHANGED * len(names):
-            return None
-        witness.take_over(pairs)
-        witness.take_over_content(
-            (name, before)
-            for name, before, present in zip(names, stats, now, strict=True)
-            if before == present
-        )
-        return Listing(found=head.found, paths=list(map(os.fsdecode, names)), to_look_at=to_look_at)
+        return Listing(found=head.found, paths=paths, to_look_at=to_look_at)
     except (OSError, ValueError, IndexError, msgspec.DecodeError):
         return None
 

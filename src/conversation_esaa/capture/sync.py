@@ -201,15 +201,16 @@ class _Run:
 
     def _recalled(self, name: AgentId) -> Listing | None:
         path = self.layout.listed(name)
-        if self.witness is None or not self.state.id or path.name not in self._kept:
+        if self.witness is None or path.name not in self._kept:
             return None
-        return listed.recall(path, self._asked(name), self.sources.environ, self.witness)
+        return listed.recall(
+            path, self._asked(name), self.state.sources, environ=self.sources.environ, witness=self.witness
+        )
 
     def _asked(self, name: AgentId) -> Asked:
         return Asked(
             agent=name,
             version=__version__,
-            state=self.state.id,
             user_home=str(self.sources.user_home),
             roots=self.roots,
         )
@@ -409,7 +410,6 @@ class _Run:
             self.state.roots = list(self.roots)
         if not self._changed:
             return
-        self.state.id = self.state.id or os.urandom(8).hex()
         self.state.log_size = self.head.size
         self.state.log_fingerprint = self.log.fingerprint(self.head.size)
         try:
@@ -426,7 +426,7 @@ class _Run:
         for each in self._to_keep:
             asked = self._asked(each.agent)
             record = listed.record(asked, each.found, each.files, self._settled, each.witness)
-            if record and self.state.id:
+            if record:
                 with suppress(OSError):  # only a cache
                     replace_file(self.layout.listed(each.agent), record)
 

@@ -17,6 +17,7 @@ NESTED = "CONVERSATION_ESAA_NESTED"  # set in everything that we start
 MOST_BYTES = 16_000_000  # of a payload; of a longer one we keep only that it came
 PATIENCE_S = 1.0  # for the rest of a payload; agents kill a hook after some seconds, some after 1.5
 LOG_BYTES = 64_000
+DATED_BACK_S = 2.0  # read models say so much earlier that they were written; see publish.py
 CHARACTERS = 9_500  # of a handoff; agents cut what is put into their context at 10,000
 
 _PLAIN = '{"additionalContext":%s}'
@@ -319,7 +320,7 @@ def handoff(root: str) -> str:
     try:
         with open(os.path.join(store, "handoff.md"), encoding="utf-8", newline="") as file:
             text = file.read(200_000).rstrip("\n")
-            written = os.fstat(file.fileno()).st_mtime
+            written = os.fstat(file.fileno()).st_mtime + DATED_BACK_S
     except FileNotFoundError:
         return ""
     begin, _, body = text.partition("\n")
