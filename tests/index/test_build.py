@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from builders.log import turn as a_turn
 from builders.logs import V1_1_LOG
 from conversation_esaa.index import store
 from conversation_esaa.log.file_log import FileLog
@@ -263,3 +264,31 @@ def test_a_log_that_is_all_v1_1_is_answered_by_a_whole_index_or_by_none(older, m
     with index:
         assert not index.answers_for(workspace.log, workspace.log.head(), workspace.roots)
     assert json.loads(older.run("context", "--no-sync", "--json", "--last", "50").out)["events"]
+
+
+def test_two_that_bring_an_index_forward_in_turn_do_not_undo_each_other(world: World):
+    """A long capture gives the log's lock back between two batches, and others use that."""
+    world.claude().user("Question 0?").assistant("Answer 0.")
+    world.sync()
+    workspace = world.workspace()
+    log, roots, path = workspace.log, workspace.roots, workspace.layout.index
+    with store.open_for_writing(path) as ours, store.open_for_writing(path) as theirs:
+        for number, index in enumerate((ours, theirs, theirs, ours, theirs, ours), start=1):
+            with log.writing(purpose="test") as writer:
+                index.catch_up(log, roots)
+                draft = a_turn(f"Question {number}?", index=100 + number)
+                assert not index.has_id(draft.event_id)
+                written = writer.append([draft], recorded_at=world.now())
+                index.add(written, writer.head, log)
+                assert index.has_id(draft.event_id)
+                assert index.folded is not None
+                index.keep(index.folded)
+                index.commit()
+            assert index.position == log.head()
+            assert index.folded.whole() == catalogue.fold(workspace.entries())
+    before = content(path)
+
+    path.unlink()
+    world.run("project")
+
+    assert content(path) == before

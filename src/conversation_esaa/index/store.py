@@ -177,12 +177,18 @@ class Index:
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
-        self._names = _Numbers(database.execute("SELECT value, id FROM name"), self._new_name)
-        meta = dict(database.execute("SELECT key, value FROM meta"))
+        self.progress: Progress = unheard
+        self._load()
+
+    def _load(self) -> None:
+        """What is in the file, as it is now."""
+        ask = self._database.execute
+        self._version = ask("PRAGMA data_version").fetchone()[0]
+        self._names = _Numbers(ask("SELECT value, id FROM name"), self._new_name)
+        meta = dict(ask("SELECT key, value FROM meta"))
         self.position = Head(
             seq=int(meta.get("seq", 0)), hash=str(meta.get("hash", "")), size=int(meta.get("size", 0))
         )
-        self.progress: Progress = unheard
         self._folded: Fold | None = None
         self._folding: catalogue.Folding | None = None  # in place of it, while it moves on
         self._kept: Fold | None = None  # what is stored
@@ -231,6 +237,11 @@ class Index:
         and the next call goes on there. Memory, and what waits to be brought into the file: one portion.
         """
         self._begin()
+        if self._one("PRAGMA data_version") != (self._version,):
+            try:
+                self._load()  # another process brought it forward since we looked
+            except sqlite3.Error as error:
+                raise IndexUnusable(str(error)) from None
         if not self.is_of(log, roots) or (self.position.size and not self.position.hash):
             self._clear(roots)  # while all is v1.1, what is visible depends on all of it
         elif self.folded is None:
