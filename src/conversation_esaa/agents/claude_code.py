@@ -743,6 +743,9 @@ def _text(record: dict[str, Any], key: str) -> str:
 @lru_cache(maxsize=64)
 def _version(text: str) -> tuple[int, ...]:
     """`2.1.332` as numbers to compare; UNKNOWN_VERSION for anything else."""
+    parts = text.split(".")
+    if len(parts) == 3 and all(part.isdecimal() and len(part) <= 6 for part in parts):
+        return tuple(map(int, parts))  # without a pattern, which would have to be compiled
     found = re.match(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", text)
     return tuple(map(int, found.groups())) if found else UNKNOWN_VERSION
 
