@@ -22,17 +22,21 @@ class _Sha256:
     """`hashlib.sha256`, loaded when it pays."""
 
     def __init__(self) -> None:
-        self._new: Callable[[bytes], Digest] | None = None
+        self._few: Callable[[bytes], Digest] | None = None
+        self._many: Callable[[bytes], Digest] | None = None
         self._left = FEW
 
     def __call__(self, data: bytes = b"") -> Digest:
         """The digest of `data`, to which more can be added."""
+        if self._many is not None:
+            return self._many(data)
         self._left -= 1
-        if self._new is None:
-            self._new = many() if "hashlib" in sys.modules else _own()
-        if self._left == 0 or len(data) > SMALL:
-            self._new = many()
-        return self._new(data)
+        if self._left <= 0 or len(data) > SMALL or "hashlib" in sys.modules:
+            self._many = many()
+            return self._many(data)
+        if self._few is None:
+            self._few = _own()
+        return self._few(data)
 
 
 sha256 = _Sha256()

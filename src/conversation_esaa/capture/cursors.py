@@ -15,7 +15,7 @@ import msgspec
 from conversation_esaa.agents.storage import Kind, storage
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.digests import sha256
-from conversation_esaa.replace import replace_file
+from conversation_esaa.replace import replacing
 
 if TYPE_CHECKING:
     from conversation_esaa.agents.registry import SessionFile
@@ -111,7 +111,9 @@ def load(path: Path) -> SyncState | None:
 
 def save(path: Path, state: SyncState) -> None:
     """Replace the saved cursors in one step. Raises OSError."""
-    replace_file(path, encoded(state) + b"\n")
+    with replacing(path) as file:
+        file.write(encoded(state))
+        file.write(b"\n")
 
 
 def encoded(value: msgspec.Struct) -> bytes:

@@ -93,7 +93,7 @@ def recall(
         if not all(unchanged.is_same(key, value, environ) for key, value in pairs):
             return None
         names, stats = sessions[::4], sessions[1::4]
-        now = list(map(unchanged.content_now, names))
+        now = unchanged.contents_now(names)
         paths = list(map(os.fsdecode, names))
         news = [
             at
@@ -105,7 +105,7 @@ def recall(
         witness.take_over(pairs)
         for at in news:
             now[at] = _NOT_SETTLED
-        witness.take_over_content((name, stat) for name, stat in zip(names, now, strict=True) if stat)
+        witness.take_over_content(names, now)
         to_look_at = [
             SessionFile(
                 path=Path(paths[at]),

@@ -15,7 +15,7 @@ import os
 
 TYPE_CHECKING = False  # `typing` costs milliseconds
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _FORMAT = b"conversation-esaa unchanged/1"
 _END = b"end"
@@ -38,6 +38,7 @@ class Witness:
         self.trusted = True  # nothing changed too shortly before, and everything can be written down
         self._began_ns = began_ns
         self._seen: dict[bytes, bytes] = {}
+        self._files: list[tuple[Sequence[bytes], Sequence[bytes]]] = []  # of `take_over_content`
 
     def apart(self) -> Witness:
         """One for a part of the run, to be included when that is over."""
@@ -48,19 +49,25 @@ class Witness:
         self.trusted = self.trusted and part.trusted
         self.take_over(part.pairs())
 
-    def pairs(self) -> Iterable[tuple[bytes, bytes]]:
+    def pairs(self) -> Iterator[tuple[bytes, bytes]]:
         """What was taken down: a kind and a name, and a value."""
-        return self._seen.items()
+        yield from self._seen.items()
+        for names, values in self._files:
+            for name, value in zip(names, values, strict=True):
+                if value:
+                    yield _CONTENT + name, value
 
     def take_over(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
         """What another took down, and was compared just now."""
         for key, value in pairs:
             self._seen.setdefault(key, value)
 
-    def take_over_content(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
-        """As `take_over`, of files: a path, and what `content_now` gave for it."""
-        for name, value in pairs:
-            self._seen.setdefault(_CONTENT + name, value)
+    def take_over_content(self, names: Sequence[bytes], values: Sequence[bytes]) -> None:
+        """As `take_over`, of files: paths, and what `contents_now` gave for each; b"" leaves one out.
+
+        They are thousands, and few runs end with a record: nothing is done with them before.
+        """
+        self._files.append((names, values))
 
     def is_racy(self, *times_ns: int) -> bool:
         """Whether a file that changed at these times may change again, and they would not tell."""
@@ -104,7 +111,7 @@ class Witness:
         """What to keep, for `answers` to be given again; None when nothing should be."""
         fields = [_FORMAT, version.encode(), self._bytes(root), self._bytes(home)]
         fields += (answer.encode("utf-8", "backslashreplace") for answer in answers)
-        for item in self._seen.items():
+        for item in self.pairs():
             fields += item
         record = b"\0".join((*fields, _END))
         return record if self.trusted and record.count(b"\0") == len(fields) else None
@@ -162,9 +169,17 @@ def is_same(key: bytes, value: bytes, environ: Mapping[str, str]) -> bool:
     return _variable(environ.get(os.fsdecode(name))) == value
 
 
-def content_now(name: bytes) -> bytes:
-    """What tells that the content of a file may have changed; nothing, where there is none."""
-    return _content(_stat(name))
+def contents_now(names: Iterable[bytes]) -> list[bytes]:
+    """Of each file, what tells that its content may have changed; b"" where there is none."""
+    found = []
+    for name in names:  # there are thousands: no call that could be spared
+        try:
+            stat = os.stat(name)  # noqa: PTH116
+        except (OSError, ValueError):
+            found.append(b"")
+        else:
+            found.append(b"%d %d %d %d" % (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
+    return found
 
 
 def _pairs(fields: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
