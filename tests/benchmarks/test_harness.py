@@ -139,3 +139,11 @@ def test_the_reference_loop_finds_every_visible_turn(tmp_path: Path):
     counted = tool("reference_loop.py", "capture", home, workspace, tmp_path / "out.jsonl")
 
     assert int(counted) == visible == 900
+
+
+def test_the_shares_of_a_capture_are_all_of_it():
+    """Whatever it is doing at a look is one of the things that are named."""
+    told = tool("shares.py", "--sessions", 2, "--turns", 30).splitlines()
+
+    assert told[-1].endswith(" looks")
+    assert 99 <= sum(float(line.split("%")[0]) for line in told[:-1]) <= 101
