@@ -6,11 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
 from builders.watching import Watching, following, watching
 from builders.world import World
+from conversation_esaa.cli.commands import watch
 from conversation_esaa.log.lock import held
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and pipes are told the POSIX way")
@@ -148,6 +151,21 @@ def test_it_starts_and_stops_as_often_as_one_likes(world: World, rounds):
         watcher.captured(1)
     assert world.said()[-1] == ("assistant", "done")
     assert world.run("verify", "--deep").code == 0
+
+
+@pytest.mark.timeout(20)
+def test_a_signal_ends_it_at_whatever_step_it_comes():
+    """Also while the main thread is within the event that the signal is to set, and holds its lock."""
+    stop = threading.Event()
+    former = watch._stopped_by_signals(stop)
+    try:
+        with stop._cond:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0)  # the handler has run when this is over
+        assert stop.wait(10)
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def children(pid: int) -> list[str]:

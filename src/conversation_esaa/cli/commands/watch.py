@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import threading
@@ -119,13 +120,21 @@ def _watch(args: Namespace, call: Call) -> None:
 
 
 def _stopped_by_signals(stop: threading.Event) -> dict[int, Any]:
-    """Let Ctrl-C, a closed terminal and a service manager end it in good order; returns who listened before."""
+    """Let Ctrl-C, a closed terminal and a service manager end it in good order; returns who listened before.
+
+    A handler runs between two steps of the main thread, which may be within `stop` and hold its lock: waiting for
+    that there would be waiting for ever. So another thread sets it.
+    """
     if threading.current_thread() is not threading.main_thread():
         return {}
     names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     numbers = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]  # under nohup
-    return {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
+
+    def told(*_: object) -> None:
+        _thread.start_new_thread(stop.set, ())  # `threading.Thread` takes locks of its own
+
+    return {number: signal.signal(number, told) for number in numbers}
 
 
 def _status(call: Call) -> None:
