@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.claude_code import FORK, TEA, Session
-from conversation_esaa.agents import claude_code
+from conversation_esaa.agents import claude_code, claude_code_files
 
 links = pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a privilege on Windows")
 
@@ -43,13 +43,13 @@ def found(home: Path, *roots: str) -> list[str]:
 )
 def test_a_folder_is_named_after_a_directory_unit_by_unit(cwd, folder):
     """Nothing is collapsed, case is kept, and a character beyond the basic plane counts twice."""
-    assert claude_code.munge(cwd) == folder
+    assert claude_code_files.munge(cwd) == folder
 
 
 @given(st.text())
 def test_a_folder_name_has_one_character_for_each_utf_16_unit(path):
     """That is how the vendor's runtime counts."""
-    munged = claude_code.munge(path)
+    munged = claude_code_files.munge(path)
 
     assert len(munged) == len(path.encode("utf-16-le", "surrogatepass")) // 2
     assert all(character == "-" or (character.isascii() and character.isalnum()) for character in munged)
@@ -104,7 +104,7 @@ def test_everything_lies_below_the_top(tmp_path):
 def test_a_path_too_long_for_a_name_is_found_by_its_beginning(tmp_path):
     """Beyond 200 characters the name ends with a hash that we need not know."""
     long = "/w/" + "x" * 250
-    put(tmp_path, claude_code.munge(long)[:200] + "-a1b2c3", f"{TEA}.jsonl")
+    put(tmp_path, claude_code_files.munge(long)[:200] + "-a1b2c3", f"{TEA}.jsonl")
 
     assert len(found(tmp_path, long)) == 1
     assert len(found(tmp_path, long + "/below")) == 1

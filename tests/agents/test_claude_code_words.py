@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.claude_code import Session, said_in
-from conversation_esaa.agents.claude_code import ENVELOPES, HARNESS, said_by_person
+from conversation_esaa.agents.claude_code_words import ENVELOPES, HARNESS, said_by_person
 
 REMINDER = "<system-reminder>\nCANARY\n</system-reminder>"
 PERSISTED = "<persisted-output>CANARY</persisted-output>"

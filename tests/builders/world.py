@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents.claude_code import munge
+from conversation_esaa.agents.claude_code_files import munge
 from conversation_esaa.cli.main import main
 from conversation_esaa.events import ConversationTurn, Entry
 from conversation_esaa.machine import Machine

@@ -4,7 +4,7 @@ Few kinds of line can hold something said: `user`, `assistant`, and for a prompt
 worked the attachment `queued_command`, in some versions `queue-operation`. Everything else is
 bookkeeping, or repeats such a line, or is a request to the model with injected text; it is left alone by
 name, and a name that is new is counted. Of a `user` line the vendor's own marks decide first, an envelope
-around the whole text second; a text that merely quotes a tag is the person's.
+around the whole text second (`claude_code_words`). Where sessions are: `claude_code_files`.
 Format, versions, and how we know: docs/reference/agents/claude-code.md.
 """
 
@@ -12,16 +12,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import groupby
-from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conversation_esaa.agents.jsonl import read_document
-from conversation_esaa.agents.listing import listed
-from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile, quoted
+from conversation_esaa.agents import claude_code_files as files
+from conversation_esaa.agents.claude_code_words import said_by_person
+from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
 from conversation_esaa.digests import sha256
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -29,8 +26,7 @@ from conversation_esaa.timestamps import parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
 NAME = AgentId("claude-code")
 TITLE = "Claude Code"
@@ -44,10 +40,10 @@ KNOWN_INVISIBLE = frozenset({
 })
 # fmt: on
 
-FOLDER_LIMIT = 200  # UTF-16 code units of a folder's name; a longer path is cut there and gets a hash
-_SEPARATORS = "/\\"
-DEFAULT_RETENTION_DAYS = 30
-FOR_EVER_DAYS = 1_000_000  # what people write who want nothing deleted, and more
+home = files.home
+session_files = files.session_files
+retention = files.retention
+
 MAX_WAITING = 64  # prompts that wait for something: an answer, or their turn in the queue
 
 UNKNOWN_VERSION = (999_999,)  # taken for newer than any
@@ -80,105 +76,6 @@ class State(ReaderState, kw_only=True):
         return bool(self.queue)
 
 
-# --- Where sessions are
-
-
-def home(environ: Mapping[str, str], user_home: Path) -> Path:
-    """`$CLAUDE_CONFIG_DIR`, else `~/.claude`."""
-    return Path(environ.get("CLAUDE_CONFIG_DIR") or user_home / ".claude")
-
-
-def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
-    """Session files of the folders that may hold turns said in `roots` or below, sorted by path.
-
-    A folder is named after the directory its sessions started in: a root, a directory below one, or one
-    above it from which the session changed into the workspace. Names are compared without case, as some
-    file systems do. What cannot be listed, or vanishes meanwhile, is skipped. Costs one listing of
-    `projects` and one of each folder that fits; no file is opened, and only symbolic links are followed
-    with a further call.
-    """
-    exact, prefixes = _folder_names(roots)
-    candidates = [
-        candidate
-        for folder in _listed(home / "projects")
-        if (name := folder.name.lower()) in exact or name.startswith(prefixes)
-        for candidate in _sessions_in(folder)
-    ]
-    once: dict[tuple[int, int], tuple[str, str]] = {}
-    for _, folder_name, name, identity in sorted(candidates):  # of two names of one file, not the linked one
-        once.setdefault(identity, (folder_name, name))
-    for folder_name, names in groupby(sorted(once.values()), key=itemgetter(0)):
-        folder_path = home / "projects" / folder_name  # once: a join costs more than all the rest of a file
-        for _, name in names:
-            yield SessionFile(path=folder_path / name, session_id=name.removesuffix(".jsonl"))
-
-
-def munge(path: str) -> str:
-    """The folder name Claude Code gives to a directory, uncut: all but ASCII letters and digits is a dash.
-
-    Counted in UTF-16 code units, so a character beyond the basic plane is two dashes.
-    """
-    dashed = (
-        character if character.isascii() and character.isalnum() else "-" * (1 + (character > "\uffff"))
-        for character in path
-    )
-    return "".join(dashed)
-
-
-def _folder_names(roots: Sequence[str]) -> tuple[set[str], tuple[str, ...]]:
-    """Names of the folders of `roots` and of what is above them, and how names of those below begin."""
-    exact: set[str] = set()
-    prefixes: set[str] = set()
-    for root in roots:
-        prefixes.add(f"{munge(root.rstrip(_SEPARATORS))}-".lower()[:FOLDER_LIMIT])
-        for path in _and_above(root):
-            name = munge(path).lower()
-            if len(name) > FOLDER_LIMIT:
-                prefixes.add(name[:FOLDER_LIMIT] + "-")
-            exact.add(name)
-    return exact, tuple(prefixes)
-
-
-def _and_above(root: str) -> Iterator[str]:
-    """`root` and the directories it lies in, by its text alone: a path of either kind of system."""
-    path = root.rstrip(_SEPARATORS)
-    while path and not path.endswith(":"):
-        yield path
-        path = path[: max(path.rfind("/"), path.rfind("\\"), 0)]
-    yield path + "/"  # the top, `/` or `C:\\`, is the one that ends with a separator
-
-
-def _listed(directory: Path) -> list[os.DirEntry[str]]:
-    try:
-        return listed(directory)
-    except OSError:
-        return []
-
-
-def _sessions_in(folder: os.DirEntry[str]) -> Iterator[tuple[bool, str, str, tuple[int, int]]]:
-    """Of each session file: whether a link leads there, folder, name, and the numbers of the real file."""
-    directory = Path(folder.path)
-    try:
-        if not folder.is_dir():
-            return
-        device = directory.stat().st_dev
-    except OSError:
-        return
-    for entry in _listed(directory):
-        if not entry.name.endswith(".jsonl") or entry.name.startswith("agent-"):
-            continue
-        try:
-            if not entry.is_file():
-                continue
-            identity = (device, entry.inode())
-            if entry.is_symlink():
-                status = (directory / entry.name).stat()
-                identity = (status.st_dev, status.st_ino)
-        except OSError:
-            continue
-        yield folder.is_symlink() or entry.is_symlink(), folder.name, entry.name, identity
-
-
 def open_session(file: SessionFile) -> State:
     """A session's file is named after it. A file with another name (an export) says in its lines."""
     name = file.session_id or file.path.stem
@@ -186,24 +83,6 @@ def open_session(file: SessionFile) -> State:
         session_id=name if _UUID.fullmatch(name) else "",
         file_name=name,
         sidechain=file.path.name.startswith("agent-") or "subagents" in file.path.parts,
-    )
-
-
-def retention(home: Path) -> Retention:
-    """`cleanupPeriodDays` of the user's settings; 30 where nothing is set, or nothing that is a number.
-
-    At its start, Claude Code deletes session files that were last written before that many days. Settings of a
-    project or an organisation may say otherwise for some of its starts; the user's hold for all the others.
-    """
-    file = home / "settings.json"
-    days: Any = read_document(file).get("cleanupPeriodDays")
-    given = not isinstance(days, bool) and isinstance(days, int | float) and days >= 0
-    kept = int(min(days, FOR_EVER_DAYS)) if given else DEFAULT_RETENTION_DAYS
-    return Retention(
-        days=kept,
-        setting="cleanupPeriodDays",
-        file=str(file),
-        by_default=not given,
     )
 
 
@@ -609,105 +488,6 @@ def _compaction(record: dict[str, Any], state: State) -> SessionMark | None:
         agent_version=state.agent_version,
         trigger=_text(about, "trigger") if isinstance(about, dict) else "",
     )
-
-
-# --- Which words are the person's
-
-
-def said_by_person(text: str) -> str:
-    """What a person wrote of one text block: all of it, verbatim; "" when it is the harness's.
-
-    Gone is a block that is nothing but envelopes, or a notice of the harness. From a prompt with the
-    harness's own blocks before or after it, those blocks are taken off with the white space between;
-    blocks in the middle, and in a code fence that is open where they begin, are quotations and stay.
-    Costs a look at both ends; a pass over the text when one of them may be an envelope.
-    """
-    body = text.strip()
-    if not body or _is_notice(body):
-        return ""
-    if body[0] != "<" and body[-1] != ">":
-        return text
-    kept = _without_envelopes(body)
-    if kept == body:
-        return text
-    return "" if _is_notice(kept) else kept
-
-
-HARNESS = frozenset({"system-reminder", "persisted-output"})  # the harness puts them beside typed words
-# fmt: off
-ENVELOPES = HARNESS | {
-    "bash-input", "bash-stderr", "bash-stdout", "command-args", "command-message", "command-name",
-    "ide_opened_file", "ide_selection", "local-command-caveat", "local-command-stderr",
-    "local-command-stdout",
-}
-# fmt: on
-NOTIFICATION = "<task-notification>"  # in some versions a line of text follows its end
-_TAG = lazy(f"<(/?)({'|'.join(sorted(ENVELOPES))})(?:\\s[^<>]*)?>")
-_OUTPUT = lazy(r"<(bash|command|local-command)-[a-z]+>")
-_OUTPUT_END = lazy(r"</(bash|command|local-command)-[a-z]+>")
-_INTERRUPTED = lazy(r"\[Request interrupted by user[^\]\n]*\]")
-_FENCE = lazy(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
-
-
-def _is_notice(body: str) -> bool:
-    if body.startswith("["):
-        return bool(_INTERRUPTED.fullmatch(body))
-    return body.startswith("Stop hook feedback:\n")
-
-
-def _without_envelopes(body: str) -> str:
-    opening, closing = _OUTPUT.match(body), _OUTPUT_END.fullmatch(body, max(0, body.rfind("</")))
-    if opening and closing and opening[1] == closing[1]:
-        return ""  # what a command printed may hold anything, its own tags included
-    elements = _elements(body)
-    begin = _after_leading(body, elements, ENVELOPES)
-    if begin == len(body) or body.startswith(NOTIFICATION, begin):
-        return ""
-    open_still = _TAG.match(body, begin)
-    if open_still and not open_still[1] and body.endswith(f"</{open_still[2]}>"):
-        return ""  # an envelope that quotes its own tag and holds all the rest
-    begin = _after_leading(body, elements, HARNESS)
-    end = _before_trailing(body, elements, begin)
-    if end < len(body) and len(_FENCE.findall(body, begin, end)) % 2:
-        end = len(body)
-    return body[begin:end].strip()
-
-
-def _elements(body: str) -> list[tuple[int, int, str]]:
-    """Where each closed element begins and ends, with its tag's name; nested ones too. One pass."""
-    begun: dict[str, list[int]] = {}
-    elements = []
-    for tag in _TAG.finditer(body):
-        stack = begun.setdefault(tag[2], [])
-        if not tag[1]:
-            stack.append(tag.start())
-        elif stack:
-            elements.append((stack.pop(), tag.end(), tag[2]))
-    return elements
-
-
-def _after_leading(body: str, elements: list[tuple[int, int, str]], kinds: frozenset[str]) -> int:
-    """Where the text behind the elements of `kinds` at the beginning of `body` begins."""
-    begin = 0
-    for first, last, kind in sorted(elements):
-        if first < begin:
-            continue  # nested
-        if kind not in kinds or body[begin:first].strip():
-            break
-        begin = last
-    return len(body) - len(body[begin:].lstrip())
-
-
-def _before_trailing(body: str, elements: list[tuple[int, int, str]], begin: int) -> int:
-    """Where the text before the harness's elements at the end of `body`, none before `begin`, ends."""
-    end = len(body)
-    for first, last, kind in sorted(elements, key=lambda element: -element[1]):
-        if last > end:
-            continue  # nested
-        if kind not in HARNESS or first < begin or body[last:end].strip():
-            break
-        end = first
-    return end
 
 
 # --- Values of any shape

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from conversation_esaa.agents.claude_code import munge
+from conversation_esaa.agents.claude_code_files import munge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
