@@ -301,7 +301,7 @@ class Opened:
 
     def _index_is_sound(self) -> bool:
         """Whether the index has the events that the log has, and its fold is what a fold of the log gives."""
-        from conversation_esaa.index.store import Comparison
+        from conversation_esaa.index.comparison import Comparison
 
         index = self._writable_index()
         if index is None:
@@ -363,7 +363,7 @@ class Opened:
 
     def _forget_index(self) -> None:
         """Throw the index away: it can be built anew."""
-        from conversation_esaa.index.store import remove
+        from conversation_esaa.index.database import remove
 
         self._close_index()
         with suppress(OSError):
