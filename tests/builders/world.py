@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from builders.log import v1_1_log
 from conversation_esaa.agents.claude_code_files import munge
 from conversation_esaa.cli.main import main
 from conversation_esaa.events import ConversationTurn, Entry
@@ -71,6 +72,14 @@ class World:
     def sync(self, **options: Any) -> SyncReport:
         """Capture."""
         return self.workspace().sync(**options)
+
+    def taken_over(self) -> World:
+        """This one, with the log of the older tool in its store and taken over; every oddity is in that."""
+        project = json.dumps(str(self.project))[1:-1]
+        self.store.mkdir(mode=0o700)
+        (self.store / "activity.jsonl").write_bytes(v1_1_log(project, f"{project}2"))
+        assert self.run("upgrade").code == 0
+        return self
 
     def agent(self, name: str, report: SyncReport) -> AgentReport:
         """One agent's part of a report."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from builders import antigravity
 from builders.world import World
-from capture.test_unchanged import CHANGES, settle
+from capture.test_unchanged import CHANGES, HARMS, settle
 from conversation_esaa.agents import claude_code, codex
 from conversation_esaa.agents.registry import SessionFile
 from conversation_esaa.capture import listed
@@ -162,23 +162,20 @@ def test_a_session_that_is_gone_is_forgotten(settled: World):
 @pytest.mark.parametrize(
     "harm",
     [
-        lambda data: data[: len(data) // 2],
-        lambda data: b"\0" * len(data),
-        lambda data: data.replace(b"listed/1", b"listed/2"),
-        lambda data: data.replace(b"\0end", b"\0"),
+        *HARMS.values(),
         lambda data: data.replace(b'"version":"', b'"version":"0'),
         lambda data: data.replace(b'{"asked"', b'{"Asked"'),
-        lambda _data: b"",
-        lambda data: data + b"\0end",
     ],
 )
 def test_a_damaged_record_costs_a_listing_alone(settled: World, harm):
     for path in kept(settled).values():
         path.write_bytes(harm(path.read_bytes()))
     settled.codex("codex-2").user("And now?")
+    damaged = {name: path.read_bytes() for name, path in kept(settled).items()}
 
     assert settled.sync().captured == 1
     assert settled.sync(full=True).captured == 0
+    assert all(path.read_bytes() != damaged[name] for name, path in kept(settled).items())
 
 
 ASKED = Asked(agent="codex", version="1", user_home="/home/a", roots=("/home/a/tea",))

@@ -274,17 +274,17 @@ def test_a_workspace_at_another_path_is_looked_at(settled: World) -> None:
     assert settled.sync().captured == 0
 
 
-@pytest.mark.parametrize(
-    "harm",
-    [
-        lambda data: data[: len(data) // 2],
-        lambda data: b"\0" * len(data),
-        lambda data: data.replace(b"unchanged/1", b"unchanged/2"),
-        lambda data: data.replace(b"\0end", b"\0"),
-        lambda _data: b"",
-        lambda data: data + b"\0end",
-    ],
-)
+HARMS: dict[str, Callable[[bytes], bytes]] = {
+    "torn": lambda data: data[: len(data) // 2],
+    "NULs, as a crash leaves them": lambda data: b"\0" * len(data),
+    "of another format": lambda data: data.replace(b"/1\0", b"/2\0", 1),
+    "without an end": lambda data: data.replace(b"\0end", b"\0"),
+    "empty": lambda _data: b"",
+    "with two ends": lambda data: data + b"\0end",
+}
+
+
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
 def test_a_damaged_record_is_none(settled: World, harm) -> None:
     """A cache can only cost time, whatever a power cut left of it."""
     record = settled.workspace().layout.unchanged

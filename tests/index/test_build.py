@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from builders.log import turn as a_turn
-from builders.logs import V1_1_LOG
 from conversation_esaa.index import store
 from conversation_esaa.log.file_log import FileLog
 from conversation_esaa.lookup import Keys
@@ -54,12 +53,7 @@ def talk(small: None, world: World) -> World:
 @pytest.fixture
 def older(small: None, world: World) -> World:
     """The v1.1 log with every oddity, gone on with by today's writer."""
-    world.store.mkdir(mode=0o700)
-    text = V1_1_LOG.read_text(encoding="utf-8")
-    for token, path in (("__WORKSPACE__", world.project), ("__OTHER_WORKSPACE__", f"{world.project}2")):
-        text = text.replace(token, json.dumps(str(path))[1:-1])
-    (world.store / "activity.jsonl").write_bytes(text.encode())
-    assert world.run("upgrade").code == 0
+    world.taken_over()
     claude = world.claude()
     for turn in range(9):
         claude.user(f"Question {turn}?").assistant(f"Answer {turn}.")

@@ -5,7 +5,6 @@ The log is tests/golden/v1_1/activity.jsonl: every kind of event, legacy lines, 
 """
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,21 +14,10 @@ from builders.world import World
 VISIBLE = [*range(1, 10), *range(11, 21), *range(22, 30)]
 
 
-def taken_over(base: Path) -> World:
-    """FC-G11: the other workspace's path begins with ours; it is another one all the same."""
-    world = World(base)
-    world.store.mkdir(mode=0o700)
-    text = V1_1_LOG.read_text(encoding="utf-8")
-    for token, path in (("__WORKSPACE__", world.project), ("__OTHER_WORKSPACE__", f"{world.project}2")):
-        text = text.replace(token, json.dumps(str(path))[1:-1])
-    (world.store / "activity.jsonl").write_bytes(text.encode())
-    assert world.run("upgrade").code == 0
-    return world
-
-
 @pytest.fixture(scope="module")
 def older(tmp_path_factory) -> World:
-    return taken_over(tmp_path_factory.mktemp("v1_1"))
+    """FC-G11: the other workspace's path begins with ours; it is another one all the same."""
+    return World(tmp_path_factory.mktemp("v1_1")).taken_over()
 
 
 @pytest.fixture(scope="module")
