@@ -39,10 +39,6 @@ class Stat(msgspec.Struct, frozen=True, omit_defaults=True):
         """From what the operating system says."""
         return cls(result.st_size, result.st_mtime_ns, result.st_ctime_ns, result.st_ino)
 
-    def as_bytes(self) -> bytes:
-        """As `unchanged` spells it."""
-        return b"%d %d %d %d" % (self.size, self.mtime_ns, self.ctime_ns, self.inode)
-
 
 class Cursor(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One native log: how far it was read, and what was met in it."""

@@ -150,10 +150,12 @@ def record(
     try:
         for file in files:
             stat = settled.get(file.key)
-            certain = stat is not None and not witness.is_racy(stat.mtime_ns, stat.ctime_ns)
+            seen = _NOT_SETTLED
+            if stat is not None and not witness.is_racy(stat.mtime_ns, stat.ctime_ns):
+                seen = unchanged.content(stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode)
             fields += (
                 os.fsencode(file.path),
-                stat.as_bytes() if stat is not None and certain else _NOT_SETTLED,
+                seen,
                 os.fsencode(file.session_id),
                 os.fsencode(file.cwd),
             )

@@ -178,8 +178,13 @@ def contents_now(names: Iterable[bytes]) -> list[bytes]:
         except (OSError, ValueError):
             found.append(b"")
         else:
-            found.append(b"%d %d %d %d" % (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
+            found.append(content(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
     return found
+
+
+def content(size: int, mtime_ns: int, ctime_ns: int, inode: int) -> bytes:
+    """The same, of a file whose stat says this."""
+    return b"%d %d %d %d" % (size, mtime_ns, ctime_ns, inode)
 
 
 def _pairs(fields: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
@@ -203,7 +208,7 @@ def _real(path: bytes) -> bytes:
 def _content(found: os.stat_result | None) -> bytes:
     if found is None:
         return b""
-    return b"%d %d %d %d" % (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return content(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 def _written(found: os.stat_result | None) -> bytes:
