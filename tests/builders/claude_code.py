@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_esaa.agents import claude_code
+from conversation_esaa.agents import claude_code, claude_code_files
 from conversation_esaa.agents.registry import SessionFile
 from conversation_esaa.turn import SessionMark, Turn
 
@@ -153,7 +153,7 @@ class Session:
 
     def write(self, home: Path) -> Path:
         """Put the file where Claude Code would."""
-        path = home / "projects" / claude_code.munge(self.cwd) / f"{self.session_id}.jsonl"
+        path = home / "projects" / claude_code_files.munge(self.cwd) / f"{self.session_id}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(as_bytes(self.records))
         return path

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from builders.world import World
-from conversation_esaa.agents.claude_code import munge
+from conversation_esaa.agents.claude_code_files import munge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
