@@ -13,13 +13,14 @@ from conversation_esaa.log.contract import AppendFailed
 from conversation_esaa.log.files import (
     make_private_directory,
     open_file,
+    opened,
+    read_at,
     sync,
     sync_directory,
     unreadable,
     write_all,
 )
 from conversation_esaa.log.lock import held
-from conversation_esaa.log.recovery import recover
 from conversation_esaa.log.writer import LogWriter
 
 if TYPE_CHECKING:
@@ -92,8 +93,7 @@ class FileLog:
             file = LogFile(layout, self._path)
             writer = None
             try:
-                recovered = recover(file)
-                writer = LogWriter(file, self._stamp, recovered=recovered, entropy=self._entropy)
+                writer = LogWriter(file, self._stamp, entropy=self._entropy)
                 yield writer
             finally:
                 if writer is not None:
@@ -125,7 +125,7 @@ class _OpenFile:
     def __init__(self, path: Path, flags: int) -> None:
         self._path = path
         self._descriptor = -1
-        self._descriptor = open_file(path, flags)
+        self._descriptor, self._opened = opened(path, flags)
 
     def __del__(self) -> None:
         self.close()
@@ -141,14 +141,9 @@ class _OpenFile:
 
     def read_at(self, offset: int, length: int) -> bytes:
         try:
-            os.lseek(self._descriptor, offset, os.SEEK_SET)
-            parts = []
-            while length and (part := os.read(self._descriptor, length)):
-                parts.append(part)
-                length -= len(part)
+            return read_at(self._descriptor, offset, length)
         except OSError as error:
             raise unreadable(self._path, error) from error
-        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 class LogFile(_OpenFile):
@@ -163,7 +158,7 @@ class LogFile(_OpenFile):
 
     def extend(self, data: bytes, *, size: int) -> None:
         """One write and one fdatasync; on failure the file is cut back to `size` bytes."""
-        self._check(size, "Nothing was added.")
+        self._check_size(size, "Nothing was added.")
         try:
             write_all(self._descriptor, data)
             sync(self._descriptor)
@@ -176,7 +171,10 @@ class LogFile(_OpenFile):
         except BaseException:  # interrupted: as if it had not begun
             self._undo(size, size + len(data))
             raise
-        self._check(size + len(data), "The events may have been added: look before you repeat the command.")
+        self._check_size(
+            size + len(data), "The events may have been added: look before you repeat the command."
+        )
+        self._check_name()
 
     def cut(self, size: int) -> None:
         """Keep the first `size` bytes."""
@@ -204,21 +202,24 @@ class LogFile(_OpenFile):
             raise unreadable(place, error) from error
         return str(place)
 
-    def _check(self, size: int, outcome: str) -> None:
-        """Only the holder of the lock writes. Where that is not so, going on could destroy what is there."""
+    def _check_name(self) -> None:
+        """What was written is in the log only if the file still is."""
         try:
             named = self._path.stat()
         except OSError:
             named = None
-        opened = os.fstat(self._descriptor)
-        if named is None or not os.path.samestat(named, opened):
+        if named is None or not os.path.samestat(named, self._opened):
             raise LogDamaged(
                 f"{self._path} was removed or replaced while it was written to",
                 hint="Nothing was added to the log that is there now. Run the command again.",
             )
-        if opened.st_size != size:
+
+    def _check_size(self, size: int, outcome: str) -> None:
+        """Only the holder of the lock writes. Where that is not so, going on could destroy what is there."""
+        there = self.size()
+        if there != size:
             raise LogDamaged(
-                f"{self._path} has {opened.st_size} bytes where {size} should be: another program, one that "
+                f"{self._path} has {there} bytes where {size} should be: another program, one that "
                 "does not take our lock, writes to it",
                 hint=f"{outcome} Stop that program (hooks of an older tool?), then `conversation-esaa verify`.",
             )

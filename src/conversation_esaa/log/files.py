@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 from conversation_esaa.errors import LogUnreadable
@@ -33,7 +34,12 @@ def make_private_directory(path: Path) -> None:
 
 
 def open_file(path: Path, flags: int) -> int:
-    """A descriptor of a regular file, created with mode 0600 when `flags` has O_CREAT.
+    """As `opened`, for those who want the descriptor alone."""
+    return opened(path, flags)[0]
+
+
+def opened(path: Path, flags: int) -> tuple[int, os.stat_result]:
+    """A descriptor of a regular file, and what it is; created with mode 0600 when `flags` has O_CREAT.
 
     Raises LogUnreadable for anything that is no regular file, symbolic links included: a store that
     came with a cloned repository must not make us write somewhere else. Raises OSError otherwise.
@@ -49,10 +55,20 @@ def open_file(path: Path, flags: int) -> int:
         if path.is_symlink():
             raise not_a_file(path) from error
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
         os.close(descriptor)
         raise not_a_file(path)
-    return descriptor
+    return descriptor, found
+
+
+def read_at(descriptor: int, offset: int, length: int) -> bytes:
+    """`length` bytes from `offset` on, fewer only where the file ends. Raises OSError."""
+    data = part = _part(descriptor, offset, length)
+    while part and len(data) < length:
+        part = _part(descriptor, offset + len(data), length - len(data))
+        data += part
+    return data
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -93,12 +109,19 @@ def unreadable(path: Path, error: OSError) -> LogUnreadable:
     )
 
 
-def _created(path: Path, flags: int) -> int:
+def _part(descriptor: int, offset: int, length: int) -> bytes:
+    if sys.platform == "win32":  # which has no pread
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.read(descriptor, length)
+    return os.pread(descriptor, length, offset)
+
+
+def _created(path: Path, flags: int) -> tuple[int, os.stat_result]:
     try:
         descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL | _FLAGS, FILE_MODE)
     except FileExistsError:
-        return open_file(path, flags & ~os.O_CREAT)  # another process was faster
+        return opened(path, flags & ~os.O_CREAT)  # another process was faster
     with contextlib.suppress(AttributeError):  # os.fchmod is not everywhere
         os.fchmod(descriptor, FILE_MODE)
     sync_directory(path.parent)
-    return descriptor
+    return descriptor, os.fstat(descriptor)

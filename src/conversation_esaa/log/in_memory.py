@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from conversation_esaa.errors import LockTimeout
 from conversation_esaa.log import reader
-from conversation_esaa.log.recovery import recover
 from conversation_esaa.log.writer import LogWriter
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class InMemoryLog:
         self._holder = f"pid {os.getpid()} ({purpose})"
         writer = None
         try:
-            writer = LogWriter(self, self._stamp, recovered=recover(self), entropy=self._entropy)
+            writer = LogWriter(self, self._stamp, entropy=self._entropy)
             yield writer
         finally:
             if writer is not None:

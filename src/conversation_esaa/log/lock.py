@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conversation_esaa.errors import ConversationError, LockTimeout
-from conversation_esaa.log.files import make_private_directory, open_file, unreadable, write_all
+from conversation_esaa.log.files import make_private_directory, open_file, opened, unreadable, write_all
 from conversation_esaa.timestamps import to_utc
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def held(path: Path, *, purpose: str, wait_s: float) -> Iterator[None]:
     Two writers of one process exclude each other too. Raises LockTimeout, LockUnsupported,
     LogUnreadable.
     """
-    descriptor = _acquired(path, time.monotonic() + wait_s, wait_s)
+    descriptor, size = _acquired(path, time.monotonic() + wait_s, wait_s)
     try:
-        _write_words(descriptor, _holder_words(purpose))
+        _write_words(descriptor, _holder_words(purpose), size)
         try:
             yield
         finally:
-            _write_words(descriptor, b"")
+            _write_words(descriptor, b"", size)
     finally:
         os.close(descriptor)  # gives the lock back
 
@@ -97,10 +97,11 @@ def holder(path: Path) -> str:
     return f"pid {_plain(pid)} on {_plain(host)} ({_plain(purpose)}, since {_plain(since)})"
 
 
-def _acquired(path: Path, deadline: float, wait_s: float) -> int:
+def _acquired(path: Path, deadline: float, wait_s: float) -> tuple[int, int]:
+    """The descriptor that holds the lock, and the size of its file."""
     pause_s = 0.002
     while True:
-        descriptor = _opened(path)
+        descriptor, found = _opened(path)
         try:
             while not _try(descriptor, path):
                 left_s = deadline - time.monotonic()
@@ -111,28 +112,28 @@ def _acquired(path: Path, deadline: float, wait_s: float) -> int:
                     )
                 time.sleep(min(left_s, pause_s * (0.5 + _jitter())))
                 pause_s = min(0.05, pause_s * 1.5)
-            if _is_named(path, descriptor):
-                return descriptor
+            if _is_named(path, found):
+                return descriptor, found.st_size
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)  # somebody removed the file: the next writer would lock another one
 
 
-def _opened(path: Path) -> int:
+def _opened(path: Path) -> tuple[int, os.stat_result]:
     try:
         try:
-            return open_file(path, os.O_RDWR | os.O_CREAT)
+            return opened(path, os.O_RDWR | os.O_CREAT)
         except FileNotFoundError:  # the first time, or somebody removed its directory
             make_private_directory(path.parent)
-            return open_file(path, os.O_RDWR | os.O_CREAT)
+            return opened(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise unreadable(path, error) from error
 
 
-def _is_named(path: Path, descriptor: int) -> bool:
+def _is_named(path: Path, found: os.stat_result) -> bool:
     try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
+        return os.path.samestat(path.stat(), found)
     except FileNotFoundError:
         return False
 
@@ -169,13 +170,12 @@ def _holder_words(purpose: str) -> bytes:
     return b""
 
 
-def _write_words(descriptor: int, words: bytes) -> None:
-    """Write `words` over what is there, with blanks behind them.
+def _write_words(descriptor: int, words: bytes, size: int) -> None:
+    """Write `words` over the `size` bytes that were there, with blanks behind them.
 
     The file keeps its size, since giving it another one twice is dearer than the rest of an append but the sync.
     """
     with contextlib.suppress(OSError):  # a full disk must not take the lock away
-        size = os.fstat(descriptor).st_size
         if size > _HOLDER_BYTES:  # not ours
             os.ftruncate(descriptor, 0)
             size = 0

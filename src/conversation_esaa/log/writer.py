@@ -29,7 +29,8 @@ from conversation_esaa.ids import curated_event_id
 from conversation_esaa.log import reader
 from conversation_esaa.log.chain import SALT_BYTES, digest_of_words, linked, seal
 from conversation_esaa.log.codec import Problem, cleaned, read_line, read_together
-from conversation_esaa.log.contract import BadDraft, Recovered, Stamp, WriterClosed
+from conversation_esaa.log.contract import BadDraft, Stamp, WriterClosed
+from conversation_esaa.log.recovery import recover
 from conversation_esaa.timestamps import parse_utc
 
 if TYPE_CHECKING:
@@ -55,22 +56,22 @@ class Medium(reader.Source, Protocol):
 
 
 class LogWriter:
-    """The writer of both logs; what differs is the medium."""
+    """The writer of both logs; what differs is the medium. Made under the lock: it mends a torn end first."""
 
     def __init__(
         self,
         medium: Medium,
         stamp: Stamp,
         *,
-        recovered: Recovered | None,
         entropy: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self._medium = medium
         self._stamp = _stated(stamp)
         self._entropy = entropy
         self._open = True
-        self.recovered = recovered
-        self.head = reader.head(medium)
+        settled = reader.settled_head(medium)
+        self.recovered = None if settled else recover(medium)
+        self.head = settled or reader.head(medium)
 
     def close(self) -> None:
         """The lock is given back; nothing can be appended from here on."""
