@@ -45,7 +45,7 @@ def mask(text: str) -> str:
     Masking what was masked changes nothing. What a marker replaces can bring two parts together that
     are a secret only then, so a changed text is looked at again, at most four times in all.
     """
-    return mask_all((text,))[0]
+    return mask_all((text,))[0] if _found((text,)) else text
 
 
 def mask_all(texts: Sequence[str]) -> list[str]:

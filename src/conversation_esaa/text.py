@@ -12,7 +12,7 @@ of the running Python's Unicode tables decides anything, so that equal text give
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from conversation_esaa.canonical import without_surrogates
@@ -42,7 +42,7 @@ def summary(text: str) -> str:
 
 def masked(text: str) -> str:
     """`text` with `[REDACTED:kind]` where secrets were, and otherwise as it was said."""
-    return mask(text)
+    return _again_masked(text) if len(text) <= _SHORT else mask(text)
 
 
 def masked_all(texts: Sequence[str]) -> list[str]:
@@ -91,10 +91,10 @@ def inline(text: str, *, limit: int | None = None) -> str:
         window, beyond = text, 0
     else:  # blanks fold, so a window in characters of the text may end early: it is cut there then
         window, beyond = _window(text, 4 * limit)
-    shown = _without_structure(" ".join(_visible(mask(window), keep="").split()))
+    shown, is_plain = _again_on_a_line(window) if len(window) <= _SHORT else _on_a_line(window)
     if limit is not None and (beyond or len(shown) > limit):
         shown = shown[: _boundary(shown, limit - 1)].rstrip() + "…"
-    return _escaped(shown)
+    return shown if is_plain else _escaped(shown)
 
 
 def terminal(text: str) -> str:
@@ -113,9 +113,7 @@ def tokens(text: str) -> int:
     Markdown and JSON against two tokenizers it is 10 to 40 % above the count; it falls short only on
     long runs of base64 or capitals. Say "estimated", never "guaranteed".
     """
-    data = text.encode("utf-8", "surrogatepass")
-    weight = sum(each * (len(data) - len(data.translate(None, kind))) for kind, each in _WEIGHTS)
-    return -(-weight // 24)
+    return -(-sum(text.encode("utf-8", "surrogatepass").translate(_WEIGHTS)) // 24)
 
 
 def strip_private(text: str) -> tuple[str, bool]:
@@ -134,6 +132,20 @@ def strip_private(text: str) -> tuple[str, bool]:
             return text, removed
         text, removed = remaining, True
     return _outside_private(text, last=True), True
+
+
+def _on_a_line(text: str) -> tuple[str, bool]:
+    """`text` masked, visible and folded, and whether there is nothing in it that Markdown could take for its own."""
+    shown = mask(text)
+    if _PLAIN.fullmatch(shown):
+        return shown, True
+    return _without_structure(" ".join(_visible(shown, keep="").split())), False
+
+
+# The same ids, titles and sentences stand in several read models, and in one of them in several sizes.
+_SHORT = 400  # characters of what is remembered
+_again_masked = lru_cache(maxsize=1024)(mask)
+_again_on_a_line = lru_cache(maxsize=1024)(_on_a_line)
 
 
 # Private parts
@@ -265,6 +277,8 @@ def _may_have_a_tag(text: str) -> bool:
 
 # Markdown
 
+_PLAIN = lazy(r"(?!.*(?:  |[Ww]{3}\.))[A-Za-z](?:[A-Za-z0-9 ,.;()'-]*[A-Za-z0-9.)])?")
+"""Sentences with nothing in them for any of what stands above and below: most titles, most beginnings."""
 _BACKTICKS = lazy("`+")
 _MARKUP = lazy(
     r"(\[REDACTED:[a-z0-9-]{1,24}\](?![(\[:]))|[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[<>]"
@@ -365,16 +379,15 @@ def _extends() -> Callable[[str], bool]:
     return lambda character: later(character) is not None or category(character)[0] == "M"
 
 
-_KNOWN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 "
-_WEIGHTS = (  # in 24ths of a token, by kind of byte
+_KINDS = (  # of bytes, and what one weighs in 24ths of a token
     (b"abcdefghijklmnopqrstuvwxyz", 7),
     (b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 12),
     (b"0123456789", 16),
     (b" ", 2),
-    (bytes(byte for byte in range(0x80) if byte not in _KNOWN), 18),
     (bytes(range(0x80, 0xC0)), 8),  # all but the first byte of a character
     (bytes(range(0xC0, 0xE0)), 14),  # first bytes: Latin with accents, Greek, Cyrillic, Hebrew, Arabic
     (bytes(range(0xE0, 0xE2)), 34),  # Indian and South-East Asian scripts
     (bytes(range(0xE2, 0xF0)), 12),  # Chinese, Japanese, Korean, symbols
     (bytes(range(0xF0, 0x100)), 32),  # emoji and rare characters
 )
+_WEIGHTS = bytes(next((weight for kind, weight in _KINDS if byte in kind), 18) for byte in range(0x100))

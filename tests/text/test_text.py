@@ -228,6 +228,23 @@ def test_a_long_line_ends_with_an_ellipsis_within_its_limit():
     assert text.inline("***", limit=2) == "\\*…"
 
 
+near_plain = st.lists(
+    st.sampled_from([*"aZ9 ,.;()'-:/_#@<", "www.", "WwW.", "Human", " - ", "  ", "\n", "said", "é", TOKEN]),
+    max_size=14,
+).map("".join)
+
+
+@given(near_plain, st.one_of(st.none(), st.integers(1, 30)))
+def test_a_plain_sentence_is_shown_as_the_look_at_every_mark_would_show_it(said, limit):
+    """Most titles have nothing in them that needs care, and are not looked at for each kind of it."""
+    quick = text.inline(said, limit=limit)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(text, "_PLAIN", re.compile("(?!)"))
+        patched.setattr(text, "_SHORT", -1)  # nothing is remembered
+        assert text.inline(said, limit=limit) == quick
+
+
 # Cutting
 
 

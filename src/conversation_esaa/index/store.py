@@ -52,10 +52,10 @@ def open_for_reading(path: Path) -> Index | None:
 
 
 class _Numbers(dict[str, int]):
-    """A number for each name; `given` makes the one of a name that has none."""
+    """The number of each name that was asked for; `given` finds it, or makes one."""
 
-    def __init__(self, known: Iterable[tuple[str, int]], given: Callable[[str], int]) -> None:
-        super().__init__(known)
+    def __init__(self, given: Callable[[str], int]) -> None:
+        super().__init__()
         self._given = given
 
     def __missing__(self, name: str) -> int:
@@ -75,7 +75,7 @@ class Index:
         """What is in the file, as it is now."""
         ask = self._database.execute
         self._version = ask("PRAGMA data_version").fetchone()[0]
-        self._names = _Numbers(ask("SELECT value, id FROM name"), self._new_name)
+        self._names = _Numbers(self._given_number)
         meta = dict(ask("SELECT key, value FROM meta"))
         self.position = Head(
             seq=int(meta.get("seq", 0)), hash=str(meta.get("hash", "")), size=int(meta.get("size", 0))
@@ -301,11 +301,12 @@ class Index:
             rows.append((entry.offset, *stored, *keys, event.ts))
         return rows
 
-    def _new_name(self, value: str) -> int:
+    def _given_number(self, value: str) -> int:
         stored = masked(value)
         if stored != value:
             return self._names[stored]
-        return int(self._do("INSERT INTO name (value) VALUES (?)", value).lastrowid or 0)
+        known = self._one("SELECT id FROM name WHERE value = ?", value)
+        return int(known[0] if known else self._do("INSERT INTO name (value) VALUES (?)", value).lastrowid or 0)
 
     # --- what is known already (capture asks) -----------------------------------------------------------
 
@@ -495,11 +496,13 @@ class Index:
 
     def _numbers(self, values: Collection[str]) -> list[int]:
         """Of names that may be there as they are or, where they look like a secret, masked."""
-        names = self._names
-        return [names[value] for value in {*values, *map(masked, values)} if value in names]
+        among = {*values, *map(masked, values)}
+        known = self._do(f"SELECT id FROM name WHERE value IN ({', '.join('?' * len(among))})", *among)  # noqa: S608 - marks
+        return [int(number) for (number,) in known]
 
     def _numbers_beginning(self, prefix: str) -> list[int]:
-        return [n for value, n in self._names.items() if value.startswith(prefix) or MARKER in value]
+        known = self._do("SELECT value, id FROM name")
+        return [int(number) for value, number in known if value.startswith(prefix) or MARKER in value]
 
     def positions(self) -> Iterator[tuple[int, str]]:
         """Offset and id of every event here, in log order."""
