@@ -10,6 +10,7 @@ import msgspec
 
 from conversation_esaa import __version__
 from conversation_esaa.agents import registry
+from conversation_esaa.agents.resume import resume_command
 from conversation_esaa.capture import unchanged
 from conversation_esaa.capture.sync import Sources, sync
 from conversation_esaa.capture.unchanged import Witness
@@ -19,7 +20,6 @@ from conversation_esaa.events import Head
 from conversation_esaa.ids import HUMAN, AgentId, EventId, agent_id
 from conversation_esaa.later import Later
 from conversation_esaa.layout import READ_MODELS, Layout
-from conversation_esaa.log.v1_1 import visible
 from conversation_esaa.lookup import IndexUnusable, Published
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.patterns import lazy
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from conversation_esaa.capture.report import SyncReport
     from conversation_esaa.events import Entry
     from conversation_esaa.index.store import Index
+    from conversation_esaa.log import v1_1
     from conversation_esaa.log.file_log import FileLog
     from conversation_esaa.lookup import Stamp
     from conversation_esaa.progress import Progress
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from conversation_esaa.reading.prefix import Prefix
     from conversation_esaa.settings import Settings
 else:  # capture reads nothing back
+    v1_1 = Later("conversation_esaa.log.v1_1")
     prefixes = Later("conversation_esaa.reading.prefix")
     windows = Later("conversation_esaa.reading.window")
 
@@ -112,7 +114,7 @@ class Opened:
 
     def entries(self) -> Iterator[Entry]:
         """Every event that belongs here, oldest first. Lines that cannot be read are passed over."""
-        return visible(self.log.entries(), self.roots)
+        return v1_1.visible(self.log.entries(), self.roots)
 
     def state(self) -> State:
         """The fold of the whole log: decisions, tasks, topics, goal, conversation.
@@ -346,7 +348,7 @@ class Opened:
 
     def _watched(self, log: FileLog) -> Iterator[Entry]:
         """Every event that belongs here, told by the way."""
-        entries = visible(log.entries(), self.roots)
+        entries = v1_1.visible(log.entries(), self.roots)
         return watched(entries, "reading the log", self.progress, size=log.head().size)
 
     def _writable_index(self) -> Index | None:
@@ -387,10 +389,7 @@ class Opened:
 
     def _models(self, folded: Fold, head: Head, names: Iterable[str]) -> dict[str, bytes]:
         """These read models."""
-        return {
-            name: catalogue.render(name, folded, head, resume=registry.resume_command).encode()
-            for name in names
-        }
+        return {name: catalogue.render(name, folded, head, resume=resume_command).encode() for name in names}
 
     def _stale(self, folded: Fold, head: Head, stamps: Mapping[str, Stamp]) -> list[str]:
         """The read models that are not as the log says.

@@ -18,6 +18,7 @@ import msgspec
 
 from conversation_esaa import locate
 from conversation_esaa.agents import registry
+from conversation_esaa.agents.resume import resume_command
 from conversation_esaa.appended import Appended
 from conversation_esaa.capture.sync import Sources
 from conversation_esaa.errors import ConversationError, UnknownName
@@ -27,7 +28,6 @@ from conversation_esaa.hooked import Hooked
 from conversation_esaa.ids import HUMAN
 from conversation_esaa.later import Later
 from conversation_esaa.layout import Layout
-from conversation_esaa.log.v1_1 import Visibility, visible
 from conversation_esaa.lookup import Keys
 from conversation_esaa.machine import Machine, this_machine
 from conversation_esaa.opened import named_agent
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from conversation_esaa.curation import decisions as curated_decisions
     from conversation_esaa.forensic.verify import VerifyReport
     from conversation_esaa.ids import AgentId
+    from conversation_esaa.log import v1_1
     from conversation_esaa.progress import Progress
     from conversation_esaa.projections.standing import Brief
     from conversation_esaa.reading import budget as budgeting
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from conversation_esaa.reading.stats import Stats
     from conversation_esaa.reading.status import Status
 else:  # each of them serves one or two commands
+    v1_1 = Later("conversation_esaa.log.v1_1")
     surveys = Later("conversation_esaa.capture.survey")
     curated_decisions = Later("conversation_esaa.curation.decisions")
     budgeting = Later("conversation_esaa.reading.budget")
@@ -176,10 +178,10 @@ class Workspace(Appended, Hooked):
         workspace, established = cls.create(
             found.root, machine=found.machine, lock_wait_s=lock_wait_s, catch_up=catch_up
         )
-        visibility = Visibility()
+        visibility = v1_1.Visibility()
         workspace.progress = progress
         log = workspace.log
-        entries = visible(log.entries(), workspace.roots, visibility)
+        entries = v1_1.visible(log.entries(), workspace.roots, visibility)
         state = catalogue.fold(watched(entries, "reading the log", progress, size=log.head().size))
         workspace.project()
         return Upgraded(
@@ -289,9 +291,7 @@ class Workspace(Appended, Hooked):
         budget: int = handoffs.DEFAULT_BUDGET,
         reader: AgentId | None = None,
     ) -> Handoff:
-        text, tokens = handoffs.handoff(
-            folded, head, budget=budget, resume=registry.resume_command, reader=reader
-        )
+        text, tokens = handoffs.handoff(folded, head, budget=budget, resume=resume_command, reader=reader)
         return Handoff(text=text, tokens=tokens, freshness=freshness)
 
     def status(self) -> Status:
@@ -324,7 +324,7 @@ class Workspace(Appended, Hooked):
             ),
         )
 
-    def _told_and_stale(self, lines: Prefix) -> tuple[Brief, Visibility, list[str]]:
+    def _told_and_stale(self, lines: Prefix) -> tuple[Brief, v1_1.Visibility, list[str]]:
         folded = lines.folded()
         return folded.brief, lines.seen, self._stale(folded, lines.head, lines.published())
 
@@ -356,7 +356,7 @@ class Workspace(Appended, Hooked):
             settings,
             open_log(self.layout, settings),
             roots=tuple(dict.fromkeys((str(self.root), *settings.all_roots))),
-            resume=registry.resume_command,
+            resume=resume_command,
             deep=deep,
             config_problem=problem,
             progress=self.progress,
@@ -373,7 +373,7 @@ class Workspace(Appended, Hooked):
         return counted.stats(state, freshness, handoff_tokens=handoff.tokens, log_bytes=lines.head.size)
 
 
-def _fold_and_seen(lines: Prefix) -> tuple[State, Visibility]:
+def _fold_and_seen(lines: Prefix) -> tuple[State, v1_1.Visibility]:
     return lines.fold(), lines.seen
 
 

@@ -314,8 +314,3 @@ def test_a_conversation_that_several_names_lead_to_is_read_once(tmp_path):
     typed_in(tmp_path / "home", "0-twin", "/home/dev/tea")
 
     assert found_in(tmp_path / "home", "/home/dev/tea") == [(TEA, "/home/dev/tea")]
-
-
-def test_a_session_is_taken_up_again_by_its_id():
-    assert antigravity.resume_command(TEA) == f"agy --conversation={TEA}"
-    assert antigravity.resume_command("x; rm -rf ~") == "agy --conversation='x; rm -rf ~'"

@@ -214,9 +214,3 @@ def test_fc_g07_the_home_is_named_by_the_environment_when_it_names_one(tmp_path)
 def test_fc_g08_other_variables_do_not_move_the_home(tmp_path):
     """FC-G08: Claude Code does not follow the XDG directories."""
     assert claude_code.home({"XDG_CONFIG_HOME": "/elsewhere"}, tmp_path) == tmp_path / ".claude"
-
-
-def test_the_way_back_into_a_session_is_a_command():
-    """A session id comes out of a file, so it is quoted."""
-    assert claude_code.resume_command(TEA) == f"claude --resume {TEA}"
-    assert claude_code.resume_command("x; rm -rf ~") == "claude --resume 'x; rm -rf ~'"

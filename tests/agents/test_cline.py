@@ -227,7 +227,3 @@ def test_a_handoff_in_a_prompt_is_taken_out_again(tmp_path):
     world.sync()
 
     assert world.said() == [("user", "Go on."), ("assistant", "Yes.")]
-
-
-def test_a_session_is_taken_up_again_by_its_id():
-    assert cline.resume_command(TEA) == f"cline --id {TEA}"

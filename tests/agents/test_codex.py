@@ -657,15 +657,3 @@ def test_what_is_not_read_is_counted(tmp_path):
         "rollouts of 2025 in one JSON document": 1,
     }
     assert codex.unlisted(tmp_path / "missing") == {}
-
-
-@pytest.mark.parametrize(
-    ("session_id", "command"),
-    [
-        (TEA, f"codex resume {TEA}"),
-        ("x; rm -rf ~", "codex resume 'x; rm -rf ~'"),
-        ("--last", "codex resume -- --last"),
-    ],
-)
-def test_a_session_is_taken_up_again_by_its_id(session_id, command):
-    assert codex.resume_command(session_id) == command

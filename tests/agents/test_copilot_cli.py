@@ -213,8 +213,3 @@ def test_long_lines_of_tools_are_passed_over_without_being_decoded():
     glances = [copilot_cli.glance(json.dumps(record).encode(), opened()) for record in talk().records]
 
     assert glances == [False, False, True, True, False, True]
-
-
-def test_a_session_is_taken_up_again_by_its_id():
-    assert copilot_cli.resume_command(TEA) == f"copilot --resume={TEA}"
-    assert copilot_cli.resume_command("x; rm -rf ~") == "copilot --resume='x; rm -rf ~'"

@@ -11,7 +11,7 @@ import pytest
 
 from builders import cursor as build
 from builders.cursor import TEA, Chat, Editor, read, texts
-from conversation_esaa.agents import cursor, editors, sqlite
+from conversation_esaa.agents import cursor, editors, sqlite, storage
 from conversation_esaa.agents.listing import witnessed_by
 from conversation_esaa.agents.sqlite import Database, DatabaseUnreadable, database
 from conversation_esaa.projections.injected import begin_line, end_line
@@ -491,7 +491,7 @@ def test_a_folder_is_found_through_a_link_and_the_link_is_depended_on(editor, tm
 def test_many_databases_are_not_open_at_once(tmp_path: Path):
     """FC-B06: an editor has one for each folder that was ever opened."""
     kept = []
-    with sqlite.kept_open(), contextlib.ExitStack() as stack:
+    with storage.kept_open(), contextlib.ExitStack() as stack:
         for number in range(3 * sqlite.OPEN_AT_ONCE):
             path = tmp_path / f"{number}.vscdb"
             build.put(path, "ItemTable", "number", number)

@@ -120,7 +120,6 @@ def test_threads_are_where_three_variables_may_say(tmp_path):
     (tmp_path / "T-2.json.tmp").write_text("{}")
 
     assert [file.session_id for file in amp.session_files(tmp_path, [])] == ["T-1"]
-    assert amp.resume_command("T-1") == "amp threads continue T-1"
 
 
 def test_a_thread_that_is_rewritten_and_cut_is_captured_once(tmp_path):

@@ -269,7 +269,3 @@ def test_what_is_no_session_file_and_what_vanishes_is_skipped(tmp_path, monkeypa
     monkeypatch.setattr(os, "scandir", vanishing)
 
     assert found_in(tmp_path, "/home/dev/tea") == [TEA]
-
-
-def test_a_session_is_taken_up_again_by_its_id():
-    assert droid.resume_command(TEA) == f"droid --resume {TEA}"

@@ -382,8 +382,3 @@ def test_what_vanishes_meanwhile_is_skipped(tmp_path, monkeypatch):
     monkeypatch.setattr(grok.os, "scandir", vanishing)
 
     assert found_in(tmp_path, "/home/dev/tea") == [TEA]
-
-
-def test_a_session_is_taken_up_again_by_its_id():
-    assert grok.resume_command(TEA) == f"grok -r {TEA}"
-    assert grok.resume_command("x; rm -rf ~") == "grok -r 'x; rm -rf ~'"

@@ -284,7 +284,3 @@ def test_long_lines_of_tools_are_passed_over_without_being_decoded():
 
     assert glances == [False, False, False, False, False, True, True]
     assert state.at_s == talk().records[-1]["timestamp"]
-
-
-def test_a_session_is_taken_up_again_by_its_id():
-    assert kimi.resume_command(TEA) == f"kimi -r {TEA}"

@@ -223,7 +223,3 @@ def test_long_lines_of_tools_are_passed_over_without_being_decoded():
     glances = [kimi_code.glance(json.dumps(record).encode(), opened()) for record in talk().records]
 
     assert glances == [False, False, False, True, True, False, False, True, True, True]
-
-
-def test_a_session_is_taken_up_again_by_its_id():
-    assert kimi_code.resume_command(TEA) == f"kimi -r {TEA}"

@@ -337,7 +337,3 @@ def test_long_lines_of_tools_are_passed_over_without_being_decoded():
 
     assert pi.glance(json.dumps(result).encode(), opened())
     assert [pi.glance(line, opened()) for line in lines] == [False, False, False, True]
-
-
-def test_a_session_is_taken_up_again_by_its_id():
-    assert pi.resume_command(TEA) == f"pi --session {TEA}"

@@ -17,7 +17,6 @@ from conversation_esaa.agents import plugins
 
 AGENT = '''
 """Tea writes a line for each thing said: `user: …` or `tea: …` in `~/.tea/log.jsonl`."""
-import shlex
 from pathlib import Path
 from conversation_esaa.agents.listing import is_file
 from conversation_esaa.agents.registry import ReaderState, SessionFile
@@ -37,9 +36,6 @@ def session_files(home, roots):
 
 def open_session(file):
     return State(session_id=file.session_id)
-
-def resume_command(session_id):
-    return f"tea --resume {shlex.quote(session_id)}"
 
 def read(records, state):
     for record in records:

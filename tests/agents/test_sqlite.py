@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conversation_esaa.agents.sqlite import Database, DatabaseUnreadable, database, json_object, kept_open
+from conversation_esaa.agents.sqlite import Database, DatabaseUnreadable, database, json_object
+from conversation_esaa.agents.storage import kept_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,14 +6,11 @@ OVERRIDES.
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from builders import (
     aider,
@@ -41,7 +38,7 @@ from builders import (
     zed,
 )
 from conversation_esaa.agents.listing import witnessed_by
-from conversation_esaa.agents.registry import MODULES, USUAL_HOMES, absent, agent, is_there, quoted
+from conversation_esaa.agents.registry import MODULES, USUAL_HOMES, absent, agent, is_there
 from conversation_esaa.errors import UnknownName
 from conversation_esaa.testing import AgentContract
 
@@ -252,18 +249,6 @@ OVERRIDES: dict[str, tuple[str, ...]] = {  # variable, the usual home, and the h
 UNMOVED = {
     "aider",
 }
-# Sessions that cannot be taken up by their id from a shell.
-NOT_BY_ID = {
-    "aider",
-    "cline-vscode",
-    "continue",
-    "copilot-chat",
-    "cursor",
-    "kilo-code",
-    "roo-code",
-    "warp",
-    "zed",
-}
 
 
 def held_to_the_contract(name: str) -> type[AgentContract]:
@@ -272,7 +257,6 @@ def held_to_the_contract(name: str) -> type[AgentContract]:
     class Held(AgentContract):
         module = agent(name)
         override = OVERRIDES.get(name, ())
-        takes_up_by_id = name not in NOT_BY_ID
 
         def sample(self) -> list[Any]:
             return SAMPLES[name]()
@@ -343,12 +327,6 @@ class Looked:
         self.paths.append(Path(path))
 
     content = written = kind = real = _look
-
-
-@given(st.text(alphabet="aZ9-_'$ \n;é", max_size=6))
-def test_an_id_is_quoted_as_the_standard_library_does_it(word):
-    """A session id comes from somebody's file and goes into a command that people copy."""
-    assert quoted(word) == shlex.quote(word)
 
 
 class Asked(dict[str, str]):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conversation_esaa import publish
-from conversation_esaa.agents.registry import resume_command
+from conversation_esaa.agents.resume import resume_command
 from conversation_esaa.layout import READ_MODELS
 from conversation_esaa.lookup import IndexUnusable
 from conversation_esaa.projections import catalogue

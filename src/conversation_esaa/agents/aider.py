@@ -86,12 +86,6 @@ def open_session(file: SessionFile) -> State:
     return State(cwd=without_surrogates(file.cwd))
 
 
-def resume_command(session_id: str) -> str:
-    """`aider --restore-chat-history`: sessions have no names to ask for."""
-    del session_id
-    return "aider --restore-chat-history"
-
-
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
     """Prompts and answers, in file order."""
     for record in records:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents import listing, places
 from conversation_esaa.agents.listing import is_file
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import MAX_INTEGER, storable, without_surrogates
 from conversation_esaa.ids import AgentId
@@ -57,11 +57,6 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 def open_session(file: SessionFile) -> State:
     """The document tells everything else."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`amp threads continue ID`."""
-    return f"amp threads continue {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

@@ -18,7 +18,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import Lines, decode_line, read_document, read_records
 from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import MAX_INTEGER, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -108,11 +108,6 @@ def unlisted(home: Path) -> dict[str, int]:
 def open_session(file: SessionFile) -> State:
     """The side files have told all there is."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`agy --conversation=ID`."""
-    return f"agy --conversation={quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

@@ -18,7 +18,7 @@ import msgspec
 
 from conversation_esaa.agents import claude_code_files as files
 from conversation_esaa.agents.claude_code_words import said_by_person
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.digests import sha256
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -84,11 +84,6 @@ def open_session(file: SessionFile) -> State:
         file_name=name,
         sidechain=file.path.name.startswith("agent-") or "subagents" in file.path.parts,
     )
-
-
-def resume_command(session_id: str) -> str:
-    """Only in the directory the session started in does Claude Code find it."""
-    return f"claude --resume {quoted(session_id)}"
 
 
 # --- From lines to turns

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from conversation_esaa.agents import listing, places, sqlite
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
@@ -101,11 +101,6 @@ def open_session(file: SessionFile) -> State:
         began_at=parse_utc(described.get("started_at")),
         ended=bool(described.get("ended_at")),
     )
-
-
-def resume_command(session_id: str) -> str:
-    """`cline --id ID`."""
-    return f"cline --id {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

@@ -5,7 +5,7 @@ Format and how far it is known: docs/reference/agents/cline-roo-kilo.md.
 
 from __future__ import annotations
 
-from conversation_esaa.agents import editors, task_folders
+from conversation_esaa.agents import editors
 from conversation_esaa.agents.task_folders import KNOWN_INVISIBLE, State, TaskFolders
 from conversation_esaa.ids import AgentId
 
@@ -21,4 +21,3 @@ _FORMAT = TaskFolders(
 home = editors.home
 is_there, session_files = _FORMAT.is_there, _FORMAT.session_files
 open_session, read = _FORMAT.open_session, _FORMAT.read
-resume_command = task_folders.resume_command

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conversation_esaa.agents.listing import listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.digests import sha256
 from conversation_esaa.ids import AgentId
@@ -141,12 +141,6 @@ def unlisted(home: Path) -> dict[str, int]:
 def open_session(file: SessionFile) -> State:
     """The header in the file knows better; the name is for files that lost it."""
     return State(session_id=without_surrogates(file.session_id), cwd=file.cwd)
-
-
-def resume_command(session_id: str) -> str:
-    """`codex resume ID`; `--` keeps a hostile id from being read as an option."""
-    guard = "-- " if session_id.startswith("-") else ""
-    return f"codex resume {guard}{quoted(session_id)}"
 
 
 class _Item(msgspec.Struct):

@@ -63,12 +63,6 @@ def open_session(file: SessionFile) -> State:
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
 
 
-def resume_command(session_id: str) -> str:
-    """Nothing: a session is taken up again in its editor, which no shell command reaches."""
-    del session_id
-    return ""
-
-
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:
     """What was said, in file order."""
     for record in records:

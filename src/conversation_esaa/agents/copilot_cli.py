@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conversation_esaa.agents.listing import depends_on, entries, is_file, is_folder
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -106,11 +106,6 @@ def unlisted(home: Path) -> dict[str, int]:
 def open_session(file: SessionFile) -> State:
     """The header in the file knows better; the folder's name is for files that lost it."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`copilot --resume=ID`."""
-    return f"copilot --resume={quoted(session_id)}"
 
 
 class _Head(msgspec.Struct):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file
 from conversation_esaa.agents.places import Wanted
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.sqlite import DatabaseUnreadable, database, json_array, keys_of
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import without_surrogates
@@ -85,11 +85,6 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 def open_session(file: SessionFile) -> State:
     """The list of projects has told where; the first record tells the rest."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`crush --session ID`, in the project."""
-    return f"crush --session {quoted(session_id)}"
 
 
 def rows(database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:

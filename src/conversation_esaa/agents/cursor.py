@@ -98,12 +98,6 @@ def open_session(file: SessionFile) -> State:
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
 
 
-def resume_command(session_id: str) -> str:
-    """None: a chat is taken up again in the editor's own list."""
-    del session_id
-    return ""
-
-
 def rows(database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:
     """The chat without its contents, then each bubble behind the last one read, in the chat's own order.
 

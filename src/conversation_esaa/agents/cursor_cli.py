@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
 from conversation_esaa.agents.places import Wanted, directory_of
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.sqlite import DatabaseUnreadable, database, json_object, keys_of
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import without_surrogates
@@ -79,11 +79,6 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 def open_session(file: SessionFile) -> State:
     """The folder has told all there is."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`cursor-agent --resume=ID`."""
-    return f"cursor-agent --resume={quoted(session_id)}"
 
 
 def rows(database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents.listing import entries, is_folder, logs
 from conversation_esaa.agents.places import letters
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -68,11 +68,6 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 def open_session(file: SessionFile) -> State:
     """The header in the file knows better; the name is for files that lost it."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`droid --resume ID`."""
-    return f"droid --resume {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

@@ -19,7 +19,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, paths
-from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, Retention, SessionFile
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import storable
 from conversation_esaa.ids import AgentId
@@ -113,11 +113,6 @@ def retention(home: Path) -> Retention | None:
         file=str(file),
         by_default=age is None,
     )
-
-
-def resume_command(session_id: str) -> str:
-    """`gemini --resume ID`."""
-    return f"gemini --resume {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

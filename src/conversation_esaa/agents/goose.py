@@ -19,7 +19,7 @@ import msgspec
 from conversation_esaa.agents.jsonl import decode_line
 from conversation_esaa.agents.listing import is_file, listed
 from conversation_esaa.agents.places import Wanted
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.agents.sqlite import DatabaseUnreadable, database, json_array, json_object, keys_of
 from conversation_esaa.agents.storage import Kind
 from conversation_esaa.canonical import without_surrogates
@@ -108,11 +108,6 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 def open_session(file: SessionFile) -> State:
     """Discovery has told where; the first record tells the rest."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`goose session --resume --session-id ID`."""
-    return f"goose session --resume --session-id {quoted(session_id)}"
 
 
 def rows(database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:

@@ -18,7 +18,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import MAX_INTEGER, storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import from_epoch_ms, from_epoch_s, parse_utc
@@ -118,11 +118,6 @@ def open_session(file: SessionFile) -> State:
         began_at=parse_utc(summary.get("created_at")),
         forked_from="" if sidechain else storable(summary.get("parent_session_id")),
     )
-
-
-def resume_command(session_id: str) -> str:
-    """`grok -r ID`."""
-    return f"grok -r {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

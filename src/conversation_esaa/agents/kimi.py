@@ -19,7 +19,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, is_file, is_folder, listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -114,11 +114,6 @@ def unlisted(home: Path) -> dict[str, int]:
 def open_session(file: SessionFile) -> State:
     """The folder's name and the table have told all there is."""
     return State(session_id=without_surrogates(file.session_id), cwd=without_surrogates(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`kimi -r ID`, in the directory of the session."""
-    return f"kimi -r {quoted(session_id)}"
 
 
 class _Message(msgspec.Struct):

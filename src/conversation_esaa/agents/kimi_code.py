@@ -16,7 +16,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import is_file, is_folder, listed
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.patterns import lazy
@@ -103,11 +103,6 @@ def open_session(file: SessionFile) -> State:
         forked_from=parent,
         copying=bool(parent),
     )
-
-
-def resume_command(session_id: str) -> str:
-    """`kimi -r ID`."""
-    return f"kimi -r {quoted(session_id)}"
 
 
 class _Event(msgspec.Struct):

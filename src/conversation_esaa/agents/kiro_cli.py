@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from conversation_esaa.agents.jsonl import read_document
 from conversation_esaa.agents.listing import depends_on, listed
 from conversation_esaa.agents.places import Wanted
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import from_epoch_s, parse_utc
@@ -65,11 +65,6 @@ def open_session(file: SessionFile) -> State:
         case side_file:
             state.moment = parse_utc(side_file.get("created_at"))
     return state
-
-
-def resume_command(session_id: str) -> str:
-    """`kiro-cli chat --resume-id ID`, in the directory of the session."""
-    return f"kiro-cli chat --resume-id {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

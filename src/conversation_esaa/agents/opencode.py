@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_esaa.agents import opencode_store as store
-from conversation_esaa.agents.registry import quoted
 from conversation_esaa.ids import AgentId
 
 if TYPE_CHECKING:
@@ -42,8 +41,3 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
 def read(records: Iterable[Any], state: store.State) -> Iterator[Turn | SessionMark]:
     """A turn a message, in the order they were made."""
     return store.read(records, state, NAME)
-
-
-def resume_command(session_id: str) -> str:
-    """`opencode --session ID`."""
-    return f"opencode --session {quoted(session_id)}"

@@ -17,7 +17,7 @@ import msgspec
 from conversation_esaa.agents.jsonl import Lines, read_records
 from conversation_esaa.agents.listing import entries, is_file, is_folder, logs
 from conversation_esaa.agents.places import letters
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import storable, without_surrogates
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import from_epoch_ms, parse_utc
@@ -129,11 +129,6 @@ def _header(path: Path) -> dict[str, Any]:
 def _parent(header: dict[str, Any]) -> PurePosixPath:
     """The file that a fork was made of, as its header states it."""
     return PurePosixPath(storable(header.get("parentSession")).replace("\\", "/"))
-
-
-def resume_command(session_id: str) -> str:
-    """`pi --session ID`."""
-    return f"pi --session {quoted(session_id)}"
 
 
 class _Message(msgspec.Struct):

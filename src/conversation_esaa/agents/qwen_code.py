@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conversation_esaa.agents.listing import paths
-from conversation_esaa.agents.registry import ReaderState, SessionFile, quoted
+from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.canonical import storable
 from conversation_esaa.ids import AgentId
 from conversation_esaa.timestamps import parse_utc
@@ -89,11 +89,6 @@ def unlisted(home: Path) -> dict[str, int]:
 def open_session(file: SessionFile) -> State:
     """The file's name tells the session; each record tells its directory."""
     return State(session_id=storable(file.session_id), cwd=storable(file.cwd))
-
-
-def resume_command(session_id: str) -> str:
-    """`qwen --resume ID`."""
-    return f"qwen --resume {quoted(session_id)}"
 
 
 def read(records: Iterable[Any], state: State) -> Iterator[Turn | SessionMark]:

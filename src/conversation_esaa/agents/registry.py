@@ -224,9 +224,6 @@ class AgentModule(Protocol):
         Reading a file in one go or in any number of pieces gives the same turns.
         """
 
-    def resume_command(self, session_id: str) -> str:
-        """The shell command that takes a session up again in its own agent."""
-
 
 # What the processes that an agent starts find in their environment, and nobody else's do; the first match
 # counts. Grok sets Claude's project variable too, and Kilo OpenCode's, so they are asked about first.
@@ -277,23 +274,6 @@ def absent(name: AgentId, environ: Mapping[str, str], user_home: Path, roots: It
 def running(environ: Mapping[str, str]) -> AgentId | None:
     """The agent that this process was started by; None when no mark of one is set."""
     return next((name for mark, name in RUNNING_MARKS.items() if environ.get(mark)), None)
-
-
-def resume_command(name: AgentId, session_id: str) -> str:
-    """The shell command that takes a session up again; "" for an agent that is not in the table.
-
-    Another package's agents are left out: what a log gives must not depend on what is installed beside us.
-    """
-    return agent(name).resume_command(session_id) if name in MODULES and session_id else ""
-
-
-def quoted(word: str) -> str:
-    """`word` as one word of a shell command: what `shlex.quote` gives, which is hardly ever needed for an id."""
-    if word.isascii() and word.replace("-", "").replace("_", "").isalnum():
-        return word
-    import shlex
-
-    return shlex.quote(word)
 
 
 def is_there(module: AgentModule, home: Path) -> bool:

@@ -8,7 +8,7 @@ matter of three cases, for whoever opens one creates the files `-wal` and `-shm`
   immutable, and after each read it is made sure that this was true; else it is opened anew.
 - a `-wal` without `-shm`: a copied database. A private copy of both is read.
 
-Several connections to a database are not needed: inside of `kept_open` it is opened once, and of many databases
+Several connections to a database are not needed: inside of `storage.kept_open` it is opened once, and of many databases
 only some stay open.
 """
 
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -25,7 +24,7 @@ import msgspec
 
 from conversation_esaa.agents.jsonl import decode_line
 from conversation_esaa.agents.listing import depends_on, depends_on_what_is_written
-from conversation_esaa.agents.storage import Opened
+from conversation_esaa.agents.storage import Opened, kept
 from conversation_esaa.canonical import without_surrogates
 
 if TYPE_CHECKING:
@@ -147,28 +146,12 @@ class Database:
         return self._alone == _stat(self.path) and not _beside(self.path, "-wal").exists()
 
 
-_kept: ContextVar[dict[Path, Database] | None] = ContextVar("kept", default=None)
-
-
-@contextlib.contextmanager
-def kept_open() -> Iterator[None]:
-    """While the context lasts, each database is opened once."""
-    databases: dict[Path, Database] = {}
-    token = _kept.set(databases)
-    try:
-        yield
-    finally:
-        _kept.reset(token)
-        for database in databases.values():
-            database.close()
-
-
 def _make_room_for(one: Database) -> None:
     """Of the databases that are kept open, let go of those that were opened first, when there are many."""
-    kept = _kept.get()
-    if kept is not None and kept.get(one.path) is one:
-        kept[one.path] = kept.pop(one.path)
-        still_open = [other for other in kept.values() if other.is_open]
+    shared = kept()
+    if shared is not None and shared.get(one.path) is one:
+        shared[one.path] = shared.pop(one.path)
+        still_open = [other for other in shared.values() if isinstance(other, Database) and other.is_open]
         for other in still_open[: 1 - OPEN_AT_ONCE]:
             other.close()
 
@@ -178,9 +161,9 @@ def database(path: Path) -> Iterator[Database]:
     """The database at `path`. Its existence, and all that is in it, is told to a witness."""
     depends_on(path)
     depends_on_what_is_written(_beside(path, "-wal"))  # where root looks, SQLite sets its owner
-    kept = _kept.get()
-    if kept is not None:
-        yield kept.setdefault(path, Database(path))
+    shared = kept()
+    if shared is not None:
+        yield cast("Database", shared.setdefault(path, Database(path)))
         return
     opened_here = Database(path)
     try:

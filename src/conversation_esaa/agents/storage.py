@@ -17,13 +17,16 @@ Reading again from the beginning is always right and only costs time: a turn is 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
     from typing import BinaryIO
 
     from conversation_esaa.agents.jsonl import Lines
@@ -76,3 +79,31 @@ class Storage(Protocol):
 def storage(kind: Kind) -> Storage:
     """The module of a kind."""
     return cast("Storage", importlib.import_module(KINDS[kind]))
+
+
+class Closes(Protocol):
+    """A file that many sessions share, open."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+_kept: ContextVar[dict[Path, Closes] | None] = ContextVar("kept", default=None)
+
+
+@contextlib.contextmanager
+def kept_open() -> Iterator[None]:
+    """While the context lasts, what many sessions share is opened once."""
+    files: dict[Path, Closes] = {}
+    token = _kept.set(files)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+        for file in files.values():
+            file.close()
+
+
+def kept() -> dict[Path, Closes] | None:
+    """What is kept open, in the order of use; None outside of `kept_open`."""
+    return _kept.get()

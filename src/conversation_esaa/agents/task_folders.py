@@ -226,12 +226,6 @@ class TaskFolders:
         return known
 
 
-def resume_command(session_id: str) -> str:
-    """Nothing: a task is taken up again in its editor, which no shell command reaches."""
-    del session_id
-    return ""
-
-
 def _tasks_in(path: Path) -> list[Any]:
     """The tasks of an index, which is an array or has one."""
     try:

@@ -77,12 +77,6 @@ def open_session(file: SessionFile) -> State:
     return State(session_id=without_surrogates(file.session_id))
 
 
-def resume_command(session_id: str) -> str:
-    """None: a conversation is taken up again in Warp's own list."""
-    del session_id
-    return ""
-
-
 def rows(database: Database, file: SessionFile, state: ReaderState) -> Iterator[Any]:
     """The prompts behind the last one that was read."""
     assert isinstance(state, State)

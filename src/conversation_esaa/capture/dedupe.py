@@ -11,12 +11,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
 from conversation_esaa.events import ConversationTurn, Entry, FromSource
-from conversation_esaa.log.v1_1 import TurnKey, turn_key, v1_1_turn_keys, visible
+from conversation_esaa.later import Later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from conversation_esaa.events import Unreadable
+    from conversation_esaa.log import v1_1
+else:  # most logs have no line of the older tool's
+    v1_1 = Later("conversation_esaa.log.v1_1")
 
 
 class Identities(Protocol):
@@ -31,7 +34,7 @@ class Identities(Protocol):
     def has_v1_1(self) -> bool:
         """Whether there are turns that a v1.1 tool captured."""
 
-    def v1_1_count(self, key: TurnKey) -> int:
+    def v1_1_count(self, key: v1_1.TurnKey) -> int:
         """How often a v1.1 tool captured this turn."""
 
 
@@ -41,7 +44,7 @@ class Remembered:
     def __init__(self) -> None:
         self._ids: set[str] = set()
         self._copy_keys: set[str] = set()
-        self._v1_1: Counter[TurnKey] = Counter()
+        self._v1_1: Counter[v1_1.TurnKey] = Counter()
 
     def learn(self, entries: Iterable[Entry | Unreadable], *, roots: Collection[str]) -> None:
         """Take in lines of the log, in log order, each once.
@@ -49,14 +52,14 @@ class Remembered:
         roots   as for `visible`: of v1.1 lines only those that are shown count. One of another workspace,
                 or one that repeats a native record, says nothing about what was captured here.
         """
-        for entry in visible(entries, roots):
+        for entry in v1_1.visible(entries, roots):
             event = entry.event
             if isinstance(event, FromSource):
                 if event.event_id:
                     self._ids.add(event.event_id)
                 if isinstance(event, ConversationTurn):
                     self._copy_keys.update(event.copy_keys)
-            if key := v1_1_turn_keys(entry):
+            if key := v1_1.v1_1_turn_keys(entry):
                 self._v1_1[key] += 1
 
     def has_id(self, event_id: str) -> bool:
@@ -71,7 +74,7 @@ class Remembered:
         """Whether there are turns that a v1.1 tool captured."""
         return bool(self._v1_1)
 
-    def v1_1_count(self, key: TurnKey) -> int:
+    def v1_1_count(self, key: v1_1.TurnKey) -> int:
         """How often a v1.1 tool captured this turn."""
         return self._v1_1[key]
 
@@ -128,7 +131,7 @@ class Known:
             self._earlier = None
         digest = self._recognised.get(draft.event_id)
         if digest is None:
-            key = turn_key(draft.source, draft.source_session_id, draft.actor, draft.text)
+            key = v1_1.turn_key(draft.source, draft.source_session_id, draft.actor, draft.text)
             digest = f"{key.session}/{key.actor}/{key.text_digest[:16]}"
             if self._met[digest] >= log.v1_1_count(key):
                 return False

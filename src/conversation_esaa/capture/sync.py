@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from conversation_esaa import __version__
-from conversation_esaa.agents import listing, plugins, sqlite
+from conversation_esaa.agents import listing, plugins
 from conversation_esaa.agents.registry import SessionFile, absent, agent, is_there, modules, unlisted
+from conversation_esaa.agents.storage import kept_open
 from conversation_esaa.capture import cursors, listed
 from conversation_esaa.capture.cursors import Cursor, SyncState, look
 from conversation_esaa.capture.dedupe import Identities, Known, Remembered
@@ -109,7 +110,7 @@ def sync(
     chosen = [agent_id(name) for name in agents] or [
         name for name in modules() if name not in set(map(agent_id, settings.capture.exclude_agents))
     ]
-    with sqlite.kept_open():
+    with kept_open():
         streams: list[Session] = []
         for name in chosen:
             streams += run.sessions_with_news(name, only=session, full=full)

@@ -14,7 +14,7 @@ import msgspec
 
 from conversation_esaa.events import ConversationTurn, Entry, FromSource, Head, TopicCreated, event_name
 from conversation_esaa.index import database
-from conversation_esaa.log.v1_1 import Visibility, v1_1_turn_keys, visible
+from conversation_esaa.later import Later
 from conversation_esaa.lookup import IndexUnusable, Published
 from conversation_esaa.masking import MARKER
 from conversation_esaa.progress import unheard
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conversation_esaa.events import Recorded
+    from conversation_esaa.log import v1_1
     from conversation_esaa.log.contract import EventLog
-    from conversation_esaa.log.v1_1 import TurnKey
     from conversation_esaa.lookup import Keys
     from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import Fold, State
+else:  # most logs have no line of the older tool's
+    v1_1 = Later("conversation_esaa.log.v1_1")
 
 _BATCH = 2000  # events in one transaction
 _BATCH_BYTES = 4_000_000  # of their lines
@@ -142,10 +144,10 @@ class Index:
         head = log.head()
         if head.size == self.position.size:
             return
-        counted = Visibility()
+        counted = v1_1.Visibility()
         batch: list[Entry] = []
         size = unfolded = 0
-        for entry in visible(log.entries(self.position.size), roots, counted):
+        for entry in v1_1.visible(log.entries(self.position.size), roots, counted):
             batch.append(entry)
             size += len(entry.line)
             if len(batch) < _BATCH and size < _BATCH_BYTES:
@@ -176,7 +178,7 @@ class Index:
         if not self._database.in_transaction:
             self._do("BEGIN IMMEDIATE")
 
-    def _count(self, counted: Visibility) -> None:
+    def _count(self, counted: v1_1.Visibility) -> None:
         self.unreadable += counted.unreadable
         self.foreign += counted.foreign
         self.shadowed += counted.shadowed
@@ -254,7 +256,7 @@ class Index:
                 self._marks[hash(identity) % _MARKS] = 1
         self._fold_forward(entries)
         for entry in entries:
-            if entry.event.v == 1 and (key := v1_1_turn_keys(entry)):
+            if entry.event.v == 1 and (key := v1_1.v1_1_turn_keys(entry)):
                 self._v1_1 = True
                 self._do(
                     "INSERT INTO v1_1_turn VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
@@ -306,7 +308,9 @@ class Index:
         if stored != value:
             return self._names[stored]
         known = self._one("SELECT id FROM name WHERE value = ?", value)
-        return int(known[0] if known else self._do("INSERT INTO name (value) VALUES (?)", value).lastrowid or 0)
+        return int(
+            known[0] if known else self._do("INSERT INTO name (value) VALUES (?)", value).lastrowid or 0
+        )
 
     # --- what is known already (capture asks) -----------------------------------------------------------
 
@@ -332,7 +336,7 @@ class Index:
             self._v1_1 = self._one("SELECT 1 FROM v1_1_turn LIMIT 1") is not None
         return self._v1_1
 
-    def v1_1_count(self, key: TurnKey) -> int:
+    def v1_1_count(self, key: v1_1.TurnKey) -> int:
         """How often a v1.1 tool captured this turn."""
         found = self._one("SELECT count FROM v1_1_turn WHERE key = ?", "\0".join(key))
         return int(found[0]) if found else 0
@@ -364,7 +368,7 @@ class Index:
         if size == end:
             return folded
         tail = (entry for entry in log.entries(size) if entry.offset < end)
-        return folded.forward(list(visible(tail, roots)))
+        return folded.forward(list(v1_1.visible(tail, roots)))
 
     def _completed(self, brief: Brief) -> State:
         """The whole value that a brief from here is of."""

@@ -18,12 +18,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from conversation_esaa.digests import many, sha256
 from conversation_esaa.events import Entry, Head, Recorded, Unreadable
-from conversation_esaa.log import v1_1
+from conversation_esaa.later import Later
 from conversation_esaa.log.codec import Older, Problem, read_line
 from conversation_esaa.log.contract import PositionLost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from conversation_esaa.log import v1_1
+else:  # most logs have no line of the older tool's
+    v1_1 = Later("conversation_esaa.log.v1_1")
 
 BLOCK = 1 << 18  # bytes read at once, forward: few calls, and they stay in the processor's cache
 PIECE = 1 << 16  # bytes that are looked at together: with all that is made of them they stay in that cache

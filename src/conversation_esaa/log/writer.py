@@ -29,8 +29,7 @@ from conversation_esaa.ids import curated_event_id
 from conversation_esaa.log import reader
 from conversation_esaa.log.chain import SALT_BYTES, digest_of_words, linked, seal
 from conversation_esaa.log.codec import Problem, cleaned, read_line, read_together
-from conversation_esaa.log.contract import BadDraft, Stamp, WriterClosed
-from conversation_esaa.log.recovery import recover
+from conversation_esaa.log.contract import BadDraft, Recovered, Stamp, WriterClosed
 from conversation_esaa.timestamps import parse_utc
 
 if TYPE_CHECKING:
@@ -69,9 +68,14 @@ class LogWriter:
         self._stamp = _stated(stamp)
         self._entropy = entropy
         self._open = True
-        settled = reader.settled_head(medium)
-        self.recovered = None if settled else recover(medium)
-        self.head = settled or reader.head(medium)
+        self.recovered: Recovered | None = None
+        head = reader.settled_head(medium)
+        if head is None:
+            from conversation_esaa.log.recovery import recover  # hardly ever
+
+            self.recovered = recover(medium)
+            head = reader.head(medium)
+        self.head = head
 
     def close(self) -> None:
         """The lock is given back; nothing can be appended from here on."""
