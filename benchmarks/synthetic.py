@@ -145,7 +145,7 @@ def main() -> None:
     if args.log_events:
         from event_log import write_log
 
-        size = write_log(args.workspace, args.log_events, seed=args.seed)
+        size = write_log(args.workspace.resolve(), args.log_events, seed=args.seed)
         print(f"{args.log_events} events, {size} bytes")
         return
     if args.append:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Later:
@@ -20,3 +23,13 @@ class Later:
 
     def __getattr__(self, attribute: str) -> Any:
         return getattr(importlib.import_module(self._name), attribute)
+
+    def functions(self, *names: str) -> list[Callable[..., Any]]:
+        """Functions of the module, for whoever offers them as its own; the first call loads it."""
+        return [self._function(name) for name in names]
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return getattr(self, name)(*args, **kwargs)
+
+        return called

@@ -16,17 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conversation_esaa.agents import claude_code_files as files
 from conversation_esaa.agents.claude_code_words import said_by_person
 from conversation_esaa.agents.registry import ReaderState, SessionFile
 from conversation_esaa.digests import sha256
 from conversation_esaa.ids import AgentId
+from conversation_esaa.later import Later
 from conversation_esaa.patterns import lazy
 from conversation_esaa.timestamps import parse_utc
 from conversation_esaa.turn import Actor, MarkKind, SessionMark, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from conversation_esaa.agents.claude_code_files import home, retention, session_files
+else:  # while no directory changes, nobody looks for sessions
+    home, retention, session_files = Later("conversation_esaa.agents.claude_code_files").functions(
+        "home", "retention", "session_files"
+    )
 
 NAME = AgentId("claude-code")
 TITLE = "Claude Code"
@@ -39,10 +45,6 @@ KNOWN_INVISIBLE = frozenset({
     "tools-used", "worktree-state",
 })
 # fmt: on
-
-home = files.home
-session_files = files.session_files
-retention = files.retention
 
 MAX_WAITING = 64  # prompts that wait for something: an answer, or their turn in the queue
 
