@@ -9,7 +9,6 @@ that cannot be read is reported and never hides another.
 
 from __future__ import annotations
 
-import heapq
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -308,9 +307,8 @@ class _Run:
                 self.save(finished=False)  # a run that is killed has not read so many files for nothing
             group = streams[start : start + OPEN_FILES]
             drafts = [stream.drafts(rank) for rank, stream in enumerate(group)]
-            merged = heapq.merge(*drafts, key=lambda draft: draft.sort_key)
             try:
-                self.append_all(merged, partial(_tell, progress, group, done, total))
+                self.append_all(_merged(drafts), partial(_tell, progress, group, done, total))
             finally:
                 for stream in group:
                     self.remember(stream)
@@ -486,6 +484,15 @@ class _Environment(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._environ)
+
+
+def _merged(drafts: Sequence[Iterator[Draft]]) -> Iterator[Draft]:
+    """The drafts of all, in the order of time."""
+    if len(drafts) == 1:  # one session has news: what happens most often
+        return drafts[0]
+    from heapq import merge
+
+    return merge(*drafts, key=lambda draft: draft.sort_key)
 
 
 def _tell(progress: Progress, group: Sequence[Session], before: int, total: int) -> None:
