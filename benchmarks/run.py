@@ -1,7 +1,7 @@
 """Measure every budget and print the table: python benchmarks/run.py [--quick | --full] [--json FILE]
 
 `--quick` (the default) takes a minute or two; `--full` goes to a million events and 100,000 turns and takes
-half an hour and 10 GB of disk. Each size can be set. Nothing outside a throw-away directory is touched.
+ten to thirty minutes, by the machine, and 10 GB of disk. Each size can be set. Nothing outside a throw-away directory is touched.
 Exit code 0, whatever was measured: budgets are judged by people, on a quiet machine.
 """
 

@@ -26,7 +26,7 @@ class Keys(msgspec.Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...] = ()  # … or events of these names
 
 
-class Stamp(msgspec.Struct, frozen=True):
+class FileStat(msgspec.Struct, frozen=True):
     """What a stat tells of a file that was written in one step: another one, when it was written since."""
 
     inode: int
@@ -40,4 +40,4 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
     head: Head  # the position they name; its size is not kept
     basis: str  # names all that those are made from which change seldom
-    stamps: dict[str, Stamp]  # by name; of those that are known to be as they were written
+    stats: dict[str, FileStat]  # by name; of those that are known to be as they were written

@@ -12,6 +12,7 @@ from conversation_esaa import __version__
 from conversation_esaa.agents import registry
 from conversation_esaa.agents.resume import resume_command
 from conversation_esaa.capture import unchanged
+from conversation_esaa.capture.roots import roots_ever
 from conversation_esaa.capture.sync import Sources, sync
 from conversation_esaa.capture.unchanged import Witness
 from conversation_esaa.errors import ConversationError, LockTimeout, UnknownName, UsageError
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from conversation_esaa.index.store import Index
     from conversation_esaa.log import v1_1
     from conversation_esaa.log.file_log import FileLog
-    from conversation_esaa.lookup import Stamp
+    from conversation_esaa.lookup import FileStat
     from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import Fold, State
     from conversation_esaa.reading import prefix as prefixes
@@ -110,7 +111,7 @@ class Opened:
     @property
     def roots(self) -> tuple[str, ...]:
         """Every path that is or was this workspace."""
-        return tuple(dict.fromkeys((str(self.root), *self.settings.all_roots)))
+        return roots_ever(self.layout, self.settings)
 
     def entries(self) -> Iterator[Entry]:
         """Every event that belongs here, oldest first. Lines that cannot be read are passed over."""
@@ -231,7 +232,7 @@ class Opened:
             head = log.head()
             folded = prefixes.Prefix(log, head, self.roots, self.progress).folded()
             return Projected(
-                head=head, changed=differing(self.layout, self._models(folded, head, catalogue.READ_MODELS))
+                head=head, changed=differing(self.layout, self._models(folded, head, READ_MODELS))
             )
         return self._renew(wait_s=self.lock_wait_s if wait_s is None else wait_s, anew=True)
 
@@ -267,36 +268,36 @@ class Opened:
     def _published(self, folded: Fold, head: Head, before: Published | None) -> list[str]:
         basis = f"{__version__}:{catalogue.basis(folded)}"
         changed: list[str] = []
-        stamps: dict[str, Stamp] = {}
-        for name in catalogue.READ_MODELS:  # in this order: that all were written is told by the last one
-            stamp = self._moved(name, before, head) if before and before.basis == basis else None
-            if stamp is None:
+        stats: dict[str, FileStat] = {}
+        for name in READ_MODELS:  # in this order: that all were written is told by the last one
+            stat = self._moved(name, before, head) if before and before.basis == basis else None
+            if stat is None:
                 ((_, content),) = self._models(folded, head, (name,)).items()
                 if holds(self.layout, name, content):
-                    if before and before.head.hash == head.hash and name in before.stamps:
-                        stamps[name] = before.stamps[name]
+                    if before and before.head.hash == head.hash and name in before.stats:
+                        stats[name] = before.stats[name]
                     continue
-                stamp = publish(self.layout, name, content)
+                stat = publish(self.layout, name, content)
             changed.append(name)
-            if stamp is not None:
-                stamps[name] = stamp
+            if stat is not None:
+                stats[name] = stat
         if self._index is not None and changed:
             try:
-                self._index.keep_published(Published(head=head, basis=basis, stamps=stamps))
+                self._index.keep_published(Published(head=head, basis=basis, stats=stats))
                 self._index.commit()
             except IndexUnusable:
                 self._forget_index()
         return changed
 
-    def _moved(self, name: str, before: Published, head: Head) -> Stamp | None:
+    def _moved(self, name: str, before: Published, head: Head) -> FileStat | None:
         """A read model that says what it said, written anew at a new position; None when it has to be rendered."""
-        stamp = before.stamps.get(name)
-        if stamp is None or name not in catalogue.SELDOM_CHANGED or before.head.hash == head.hash:
+        stat = before.stats.get(name)
+        if stat is None or name not in catalogue.SELDOM_CHANGED or before.head.hash == head.hash:
             return None
         return moved(
             self.layout,
             name,
-            stamp,
+            stat,
             lambda beginning: catalogue.moved(beginning, before.head, head),
             beginning=catalogue.HEAD_BYTES,
         )
@@ -378,11 +379,10 @@ class Opened:
 
     def _unpublished(self, head: Head) -> bool:
         """Whether a read model is missing or older than `head`: it was deleted, or a run ended in between."""
-        *others, last = catalogue.READ_MODELS
+        *others, last = READ_MODELS
         try:
             with self.layout.read_model(last).open("rb") as file:  # written last, and names its position
-                begin = b"".join(file.read(4096).split())
-            named = f'"seq":{head.seq},"hash":"{head.hash}"'.encode() in begin
+                named = catalogue.json_position(head).encode() in file.read(catalogue.HEAD_BYTES)
         except OSError:
             return True
         return not (named and all(self.layout.read_model(name).exists() for name in others))
@@ -391,13 +391,13 @@ class Opened:
         """These read models."""
         return {name: catalogue.render(name, folded, head, resume=resume_command).encode() for name in names}
 
-    def _stale(self, folded: Fold, head: Head, stamps: Mapping[str, Stamp]) -> list[str]:
+    def _stale(self, folded: Fold, head: Head, stats: Mapping[str, FileStat]) -> list[str]:
         """The read models that are not as the log says.
 
-        stamps   of those that are known to have been written at this position.
+        stats   of those that are known to have been written at this position.
         """
-        known = [name for name, stamp in stamps.items() if is_as_written(self.layout, name, stamp)]
-        others = [name for name in catalogue.READ_MODELS if name not in known]
+        known = [name for name, stat in stats.items() if is_as_written(self.layout, name, stat)]
+        others = [name for name in READ_MODELS if name not in known]
         return differing(self.layout, self._models(folded, head, others))
 
     @property

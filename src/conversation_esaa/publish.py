@@ -3,7 +3,7 @@
 They can be deleted at any time. No fsync: each names the log position it was built from, so one that a
 power cut emptied is found out and rebuilt.
 
-Whether a file is as it was written is told by its stat (`Stamp`), as git does it. A stat alone does not show what
+Whether a file is as it was written is told by its stat (`FileStat`), as git does it. A stat alone does not show what
 was written to a file within one tick of the clock behind us, so a file of ours is dated two seconds back: whoever
 writes to it gives it another time.
 """
@@ -14,7 +14,7 @@ import os
 from typing import TYPE_CHECKING
 
 from conversation_esaa.errors import ConversationError
-from conversation_esaa.lookup import Stamp
+from conversation_esaa.lookup import FileStat
 from conversation_esaa.replace import replacing
 
 if TYPE_CHECKING:
@@ -51,15 +51,15 @@ def holds(layout: Layout, name: str, content: bytes) -> bool:
         return False
 
 
-def is_as_written(layout: Layout, name: str, stamp: Stamp) -> bool:
-    """Whether nobody touched a read model since it got this stamp. Costs a stat."""
+def is_as_written(layout: Layout, name: str, was: FileStat) -> bool:
+    """Whether nobody touched a read model since it was so. Costs a stat."""
     try:
-        return _stamp(layout.read_model(name).lstat()) == stamp
+        return _file_stat(layout.read_model(name).lstat()) == was
     except OSError:
         return False
 
 
-def publish(layout: Layout, name: str, content: bytes) -> Stamp | None:
+def publish(layout: Layout, name: str, content: bytes) -> FileStat | None:
     """Write one read model, in one step; what it can be told by, None when that is not certain.
 
     Raises NotPublished; an old file stays whole when a new one cannot be written.
@@ -75,11 +75,11 @@ def publish(layout: Layout, name: str, content: bytes) -> Stamp | None:
 
 
 def moved(
-    layout: Layout, name: str, stamp: Stamp, forward: Callable[[bytes], bytes | None], *, beginning: int
-) -> Stamp | None:
+    layout: Layout, name: str, was: FileStat, forward: Callable[[bytes], bytes | None], *, beginning: int
+) -> FileStat | None:
     """Write a read model anew that differs in its beginning only; as `publish`.
 
-    stamp      what it got when it was written.
+    was        what a stat told of it when it was written.
     forward    its first bytes → what takes their place; None when that cannot be told.
     beginning  how many bytes those are.
 
@@ -88,36 +88,36 @@ def moved(
     path = layout.read_model(name)
     try:
         with path.open("rb", buffering=0) as source:
-            first = forward(source.read(beginning)) if _stamp_of(source) == stamp else None
-            return _written(path, _copied(first, source, stamp)) if first else None
+            first = forward(source.read(beginning)) if _stat_of(source) == was else None
+            return _written(path, _copied(first, source, was)) if first else None
     except (OSError, _Changed):
         return None
 
 
-def _copied(first: bytes, source: FileIO, stamp: Stamp) -> Iterator[bytes]:
+def _copied(first: bytes, source: FileIO, was: FileStat) -> Iterator[bytes]:
     yield first
     while piece := source.read(_PIECE):
         yield piece
-    if _stamp_of(source) != stamp:
+    if _stat_of(source) != was:
         raise _Changed
 
 
-def _written(path: Path, pieces: Iterable[bytes]) -> Stamp | None:
+def _written(path: Path, pieces: Iterable[bytes]) -> FileStat | None:
     with replacing(path) as file:
         for piece in pieces:
             file.write(piece)
         file.flush()
         now = os.fstat(file.fileno())
         os.utime(file.name, ns=(now.st_atime_ns, now.st_mtime_ns - DATED_BACK_NS))
-        written = _stamp(os.fstat(file.fileno()))
-    found = _stamp(path.lstat())  # the rename is a change of the inode, so the time of that is another
+        written = _file_stat(os.fstat(file.fileno()))
+    found = _file_stat(path.lstat())  # the rename is a change of the inode, so the time of that is another
     is_ours = (found.inode, found.size, found.mtime_ns) == (written.inode, written.size, written.mtime_ns)
     return found if is_ours and written.mtime_ns < now.st_mtime_ns else None
 
 
-def _stamp_of(file: FileIO) -> Stamp:
-    return _stamp(os.fstat(file.fileno()))
+def _stat_of(file: FileIO) -> FileStat:
+    return _file_stat(os.fstat(file.fileno()))
 
 
-def _stamp(stat: os.stat_result) -> Stamp:
-    return Stamp(stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+def _file_stat(result: os.stat_result) -> FileStat:
+    return FileStat(result.st_ino, result.st_size, result.st_mtime_ns, result.st_ctime_ns)

@@ -46,7 +46,7 @@ def masked(text: str) -> str:
 
 
 def masked_all(texts: Sequence[str]) -> list[str]:
-    """`masked` of each, cheaper than one by one."""
+    """`masked` of each, cheaper than one by one: the same door, for many."""
     return mask_all(texts)
 
 

@@ -20,6 +20,7 @@ from conversation_esaa import locate
 from conversation_esaa.agents import registry
 from conversation_esaa.agents.resume import resume_command
 from conversation_esaa.appended import Appended
+from conversation_esaa.capture.roots import roots_ever
 from conversation_esaa.capture.sync import Sources
 from conversation_esaa.errors import ConversationError, UnknownName
 from conversation_esaa.establish import Established, establish, leftovers, old_hooks, open_log, read_settings
@@ -355,7 +356,7 @@ class Workspace(Appended, Hooked):
             self.layout,
             settings,
             open_log(self.layout, settings),
-            roots=tuple(dict.fromkeys((str(self.root), *settings.all_roots))),
+            roots=roots_ever(self.layout, settings),
             resume=resume_command,
             deep=deep,
             config_problem=problem,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversation_esaa.agents.registry import SessionFile
+from conversation_esaa.agents.storage import Kind
 from conversation_esaa.capture import cursors
 from conversation_esaa.capture.cursors import Cursor, Stat, SyncState
 
@@ -18,6 +21,26 @@ if TYPE_CHECKING:
     from builders.world import World
 
 STAT = Stat(1, 2, 3, 4)
+
+
+@pytest.mark.parametrize("kind", [Kind.JSONL, Kind.TEXT])
+@pytest.mark.parametrize(
+    ("size", "offset", "behind"),
+    [(100, 0, 100), (100, 90, 10), (100, 100, 100), (40, 90, 40)],
+    ids=["never read", "grown", "as long as it was, and another", "shorter"],
+)
+def test_what_is_behind_is_what_lies_behind_the_cursor(kind, size, offset, behind):
+    """Of each kind that is read on from where it was left; what `doctor` and a progress line tell."""
+    file = SessionFile(path=Path("/log"), kind=kind)
+    cursor = Cursor(agent="a", session_id="s", stat=STAT, offset=offset) if offset else None
+
+    assert cursors.bytes_behind(file, Stat(size, 2, 3, 4), cursor) == behind
+
+
+def test_of_a_session_that_shares_its_file_nobody_knows_how_much_is_behind():
+    file = SessionFile(path=Path("/db"), kind=Kind.SQLITE, revision="7")
+
+    assert cursors.bytes_behind(file, STAT, None) == 0
 
 
 def test_what_was_saved_is_loaded(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from builders.world import World
 from conversation_esaa.capture.cursors import Cursor, Stat, SyncState
 from conversation_esaa.events import ConversationTurn, SessionCompacted, SessionEnded, SessionStarted
-from conversation_esaa.lookup import Published, Stamp
+from conversation_esaa.lookup import FileStat, Published
 from conversation_esaa.projections.conversation import Conversation, Message, Session, Voice
 from conversation_esaa.projections.decisions import Decision
 from conversation_esaa.projections.goal import Goal
@@ -88,7 +88,7 @@ def test_one_new_turn_loads_no_agent_but_its_own(ready):
 
     agents = {name.rpartition(".")[2] for name in loaded if name.startswith("conversation_esaa.agents.")}
     its_own = {"claude_code", "claude_code_files", "claude_code_words"}
-    assert agents == its_own | {"jsonl", "listing", "plugins", "registry", "sqlite", "storage"}
+    assert agents == its_own | {"jsonl", "listing", "plugins", "registry", "resume", "storage"}
     unneeded = {"hashlib", "shlex", "unicodedata", "json", "argparse", "binascii"}
     assert unneeded & (loaded - loaded_by(ready, "import msgspec")) == set()
 
@@ -97,7 +97,7 @@ def test_one_new_turn_loads_no_agent_but_its_own(ready):
     "kind",
     [
         *(ConversationTurn, SessionStarted, SessionEnded, SessionCompacted),
-        *(SyncState, Cursor, Stat, Settings, CaptureSettings, Published, Stamp),
+        *(SyncState, Cursor, Stat, Settings, CaptureSettings, Published, FileStat),
         *(Brief, Standing, Decision, Task, Goal, Listed, Conversation, Voice, Session, Message),
     ],
 )

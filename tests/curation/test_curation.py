@@ -436,5 +436,5 @@ def test_a_draft_that_was_accepted_is_what_the_board_says_afterwards(command, wo
         return
     now = after(state, drafts)
     assert now != state
-    for name in catalogue.READ_MODELS:
+    for name in catalogue.RENDERERS:
         catalogue.render(name, now, LogBuilder().head)

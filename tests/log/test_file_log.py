@@ -314,12 +314,13 @@ def test_a_log_that_is_replaced_under_a_writer_gets_nothing(kept):
     """An editor that saves, or the older tool that rewrites: a file without a name keeps no event."""
     append(kept, turn("one"))
     before = kept.bytes()
-    with kept.log.writing(purpose="test") as writer:
+    with kept.log.writing(purpose="test") as writer, kept.layout.log.open("rb") as nameless:
         copy = kept.layout.log.with_suffix(".new")
         copy.write_bytes(before)
         copy.replace(kept.layout.log)
         with pytest.raises(LogDamaged, match="replaced"):
             writer.append([turn("two", index=1)], recorded_at=NOW)
+        assert nameless.read() == before
 
     assert kept.bytes() == before
 

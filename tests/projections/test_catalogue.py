@@ -125,7 +125,7 @@ def test_no_log_can_stop_a_read_model_from_being_written(stated):
         log.add(event)
     state = catalogue.fold(log.entries)
 
-    for name in catalogue.READ_MODELS:
+    for name in catalogue.RENDERERS:
         catalogue.render(name, state, log.head).encode()
 
 
@@ -137,7 +137,7 @@ def test_the_bytes_do_not_depend_on_hash_seed_locale_or_time_zone():
         "from conversation_esaa.projections import catalogue\n"
         "log = rich()\n"
         "state = catalogue.fold(log.entries)\n"
-        "text = ''.join(catalogue.render(name, state, log.head) for name in catalogue.READ_MODELS)\n"
+        "text = ''.join(catalogue.render(name, state, log.head) for name in catalogue.RENDERERS)\n"
         "print(hashlib.sha256(text.encode()).hexdigest())\n"
     )
 
@@ -178,7 +178,7 @@ def test_the_state_holds_no_secret_that_was_said():
     log.said("user", token, git_branch=token)
     state = catalogue.fold(log.entries)
 
-    texts = [catalogue.render(name, state, log.head) for name in catalogue.READ_MODELS]
+    texts = [catalogue.render(name, state, log.head) for name in catalogue.RENDERERS]
 
     assert token not in msgspec.json.encode(state).decode()
     assert all(token not in text for text in texts)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from conversation_esaa.agents.claude_code_files import home, retention, session_files
-else:  # while no directory changes, nobody looks for sessions
+else:  # of many sessions it is known where they are (`capture/listed.py`), so nobody looks for them
     home, retention, session_files = Later("conversation_esaa.agents.claude_code_files").functions(
         "home", "retention", "session_files"
     )

@@ -51,6 +51,24 @@ def session_files(home: Path, roots: Sequence[str]) -> Iterator[SessionFile]:
             yield SessionFile(path=folder_path / name, session_id=name.removesuffix(".jsonl"))
 
 
+def retention(home: Path) -> Retention:
+    """`cleanupPeriodDays` of the user's settings; 30 where nothing is set, or nothing that is a number.
+
+    At its start, Claude Code deletes session files that were last written before that many days. Settings of a
+    project or an organisation may say otherwise for some of its starts; the user's hold for all the others.
+    """
+    file = home / "settings.json"
+    days: Any = read_document(file).get("cleanupPeriodDays")
+    given = not isinstance(days, bool) and isinstance(days, int | float) and days >= 0
+    kept = int(min(days, FOR_EVER_DAYS)) if given else DEFAULT_RETENTION_DAYS
+    return Retention(
+        days=kept,
+        setting="cleanupPeriodDays",
+        file=str(file),
+        by_default=not given,
+    )
+
+
 def munge(path: str) -> str:
     """The folder name Claude Code gives to a directory, uncut: all but ASCII letters and digits is a dash.
 
@@ -115,21 +133,3 @@ def _sessions_in(folder: os.DirEntry[str]) -> Iterator[tuple[bool, str, str, tup
         except OSError:
             continue
         yield folder.is_symlink() or entry.is_symlink(), folder.name, entry.name, identity
-
-
-def retention(home: Path) -> Retention:
-    """`cleanupPeriodDays` of the user's settings; 30 where nothing is set, or nothing that is a number.
-
-    At its start, Claude Code deletes session files that were last written before that many days. Settings of a
-    project or an organisation may say otherwise for some of its starts; the user's hold for all the others.
-    """
-    file = home / "settings.json"
-    days: Any = read_document(file).get("cleanupPeriodDays")
-    given = not isinstance(days, bool) and isinstance(days, int | float) and days >= 0
-    kept = int(min(days, FOR_EVER_DAYS)) if given else DEFAULT_RETENTION_DAYS
-    return Retention(
-        days=kept,
-        setting="cleanupPeriodDays",
-        file=str(file),
-        by_default=not given,
-    )

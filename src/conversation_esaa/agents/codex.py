@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from conversation_esaa.agents.codex_files import home, session_files, unlisted
-else:  # while no directory changes, nobody looks for sessions
+else:  # of many sessions it is known where they are (`capture/listed.py`), so nobody looks for them
     home, session_files, unlisted = Later("conversation_esaa.agents.codex_files").functions(
         "home", "session_files", "unlisted"
     )

@@ -1,4 +1,7 @@
-"""Codex CLI: where its rollouts are."""
+"""Codex CLI: where its rollouts are, and what lies beside them that is not read.
+
+Format and how we know it: docs/reference/agents/codex.md.
+"""
 
 from __future__ import annotations
 

@@ -81,20 +81,20 @@ def storage(kind: Kind) -> Storage:
     return cast("Storage", importlib.import_module(KINDS[kind]))
 
 
-class Closes(Protocol):
+class SharedFile(Protocol):
     """A file that many sessions share, open."""
 
     def close(self) -> None:
         """Let go of it."""
 
 
-_kept: ContextVar[dict[Path, Closes] | None] = ContextVar("kept", default=None)
+_kept: ContextVar[dict[Path, SharedFile] | None] = ContextVar("kept", default=None)
 
 
 @contextlib.contextmanager
 def kept_open() -> Iterator[None]:
     """While the context lasts, what many sessions share is opened once."""
-    files: dict[Path, Closes] = {}
+    files: dict[Path, SharedFile] = {}
     token = _kept.set(files)
     try:
         yield
@@ -104,6 +104,6 @@ def kept_open() -> Iterator[None]:
             file.close()
 
 
-def kept() -> dict[Path, Closes] | None:
-    """What is kept open, in the order of use; None outside of `kept_open`."""
+def kept() -> dict[Path, SharedFile] | None:
+    """What is kept open, those that were opened last at the end; None outside of `kept_open`."""
     return _kept.get()

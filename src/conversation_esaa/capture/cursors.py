@@ -154,6 +154,14 @@ def fingerprint(file: BinaryIO, end: int) -> str:
     return digest.hexdigest()[:32]
 
 
+def bytes_behind(file: "SessionFile", stat: Stat, cursor: Cursor | None) -> int:
+    """How many bytes of a session nobody has read; 0 for one that shares its file, of which nobody knows its size."""
+    if file.revision:
+        return 0
+    done = cursor.offset if cursor else 0
+    return stat.size - done if done < stat.size else stat.size  # shorter than it was: another file
+
+
 def _encodable(value: Any) -> Any:
     match value:
         case str():

@@ -97,12 +97,6 @@ def normalise(path: str) -> str:
     return cleaned
 
 
-def is_within(path: str, root: str) -> bool:
-    """Whether `path` is `root` or lies below it; a common beginning of two names is not enough."""
-    inner, outer = normalise(path), normalise(root)
-    return bool(outer) and outer in ancestors(inner)
-
-
 def ancestors(normalised: str) -> Iterator[str]:
     """A normalised path, then each directory above it, the nearest first."""
     path = normalised

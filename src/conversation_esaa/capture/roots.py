@@ -33,6 +33,11 @@ def roots_now(layout: Layout, settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*present, *map(_real, present), *earlier)))
 
 
+def roots_ever(layout: Layout, settings: Settings) -> tuple[str, ...]:
+    """Every path that is or was this workspace, as text, each once, the present one first."""
+    return tuple(dict.fromkeys((str(layout.root), *settings.all_roots)))
+
+
 def _real(path: str) -> str:
     """`path` with links followed, as far as this machine has it; a path of another system stays as it is."""
     try:

@@ -65,18 +65,12 @@ class Session:
         self.module, self.file, self.report, self.rules, self.stat = module, file, report, rules, stat
         self.given = 0  # events of this file that were to be captured
         self.met = 0  # of these, the ones that the log has by now
-        self.to_read = self._bytes_to_read(cursor)
+        self.to_read = cursors.bytes_behind(file, stat, cursor)
         self.cursor = self._fresh_cursor()
         self._source_path = home_relative(file.path, rules.user_home)
         self._previous = cursor
         self._complete = False
         self._lines: Lines | None = None  # while it is read
-
-    def _bytes_to_read(self, cursor: Cursor | None) -> int:
-        if self.file.revision:
-            return 0  # a part of a file, which nobody has measured
-        done = cursor.offset if cursor else 0
-        return self.stat.size - done if done < self.stat.size else self.stat.size
 
     @property
     def was_read(self) -> int:

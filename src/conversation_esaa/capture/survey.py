@@ -16,9 +16,8 @@ from conversation_esaa.agents.registry import (
     retention,
     unlisted,
 )
-from conversation_esaa.agents.storage import Kind
 from conversation_esaa.capture import cursors
-from conversation_esaa.capture.cursors import SyncState, look
+from conversation_esaa.capture.cursors import SyncState, bytes_behind, look
 from conversation_esaa.capture.report import os_words
 from conversation_esaa.capture.roots import roots_now
 from conversation_esaa.capture.strange import strangeness
@@ -26,7 +25,6 @@ from conversation_esaa.ids import agent_id
 from conversation_esaa.timestamps import from_epoch_s
 
 if TYPE_CHECKING:
-    from conversation_esaa.agents.registry import SessionFile
     from conversation_esaa.capture.cursors import Cursor
     from conversation_esaa.capture.sync import Sources
     from conversation_esaa.ids import AgentId
@@ -107,7 +105,7 @@ def _survey(
             continue
         if cursor is None or not cursor.is_current(stat, file.revision):
             found.with_news += 1
-            found.bytes_behind += _unread(file, stat.size, cursor)
+            found.bytes_behind += bytes_behind(file, stat, cursor)
             oldest_ns = stat.mtime_ns if oldest_ns is None else min(oldest_ns, stat.mtime_ns)
         if cursor:
             version = _add(found, cursor, str(file.path))
@@ -118,13 +116,6 @@ def _survey(
         if found.retention:
             found.deleted_from = from_epoch_s(oldest_ns / 1e9 + found.retention.days * DAY_S)
     return found
-
-
-def _unread(file: SessionFile, size: int, cursor: Cursor | None) -> int:
-    if file.revision:
-        return 0  # a part of a file, which nobody has measured
-    done = cursor.offset if cursor and file.kind is Kind.JSONL else 0
-    return size - done if done < size else size
 
 
 def _add(found: AgentSurvey, cursor: Cursor, path: str) -> str:

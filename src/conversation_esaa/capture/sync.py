@@ -28,7 +28,7 @@ from conversation_esaa.capture.dedupe import Identities, Known, Remembered
 from conversation_esaa.capture.gate import Verdict
 from conversation_esaa.capture.listed import Asked, Found
 from conversation_esaa.capture.report import AgentReport, FileProblem, SyncReport, os_words
-from conversation_esaa.capture.roots import roots_now, workspace_gate
+from conversation_esaa.capture.roots import roots_ever, roots_now, workspace_gate
 from conversation_esaa.capture.session import MORE, Draft, Rules, Session
 from conversation_esaa.capture.unchanged import Witness
 from conversation_esaa.errors import ConversationError, LogUnreadable, UnknownName
@@ -56,7 +56,7 @@ OPEN_FILES = 100  # sessions merged by time at once; far below any limit on desc
 
 
 class Indexing(Identities, Protocol):
-    """An index of the log that capture asks and brings forward. Any method may raise; then it is given up."""
+    """An index of the log that capture asks and brings forward. Any method may raise IndexUnusable; then it is given up."""
 
     def catch_up(self, log: EventLog, roots: Collection[str]) -> None:
         """Take in what the log has and the index has not."""
@@ -372,14 +372,16 @@ class _Run:
         """What the log has now, other processes' appends included: by its index, else read from it."""
         if self._index is not None:
             try:
-                self._index.catch_up(self.log, self._all_roots)
+                self._index.catch_up(self.log, roots_ever(self.layout, self.settings))
             except IndexUnusable:
                 self._index = None
             else:
                 return self._index
         if self._remembered is None:
             self._remembered = Remembered()
-        self._remembered.learn(self.log.entries(self._remembered_size), roots=self._all_roots)
+        self._remembered.learn(
+            self.log.entries(self._remembered_size), roots=roots_ever(self.layout, self.settings)
+        )
         self._remembered_size = self.log.head().size
         return self._remembered
 
@@ -391,10 +393,6 @@ class _Run:
                 self._index.commit()
             except IndexUnusable:
                 self._index = None
-
-    @property
-    def _all_roots(self) -> tuple[str, ...]:
-        return (str(self.layout.root), *self.settings.all_roots)
 
     def save(self, *, finished: bool = True) -> None:
         """Remember the cursors, and forget those of files that are gone. Nothing changed: nothing written.

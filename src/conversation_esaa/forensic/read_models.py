@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from conversation_esaa.layout import READ_MODELS
 from conversation_esaa.projections import catalogue
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class ReadModels:
     def __init__(self, layout: Layout) -> None:
         self._contents: dict[str, bytes | None] = {}
         self._unreadable: dict[str, str] = {}
-        for name in catalogue.READ_MODELS:
+        for name in READ_MODELS:
             try:
                 self._contents[name] = layout.read_model(name).read_bytes()
             except FileNotFoundError:

@@ -536,20 +536,8 @@ class Index:
 def _words(event: Recorded) -> str:
     if isinstance(event, ConversationTurn):
         return event.text
-    names = (
-        "goal",
-        "decision",
-        "rationale",
-        "title",
-        "summary",
-        "description",
-        "next_step",
-        "evidence",
-        "text",
-    )
-    return "\n".join(
-        value for name in names if isinstance(value := getattr(event, name, None), str) and value
-    )
+    values = (getattr(event, name, "") for name in sorted(event.CONTENT))
+    return "\n".join(value for value in values if isinstance(value, str) and value)
 
 
 _StoredId = tuple[object, object, object, object]

@@ -13,7 +13,6 @@ from conversation_esaa.log.contract import AppendFailed
 from conversation_esaa.log.files import (
     make_private_directory,
     open_file,
-    opened,
     read_at,
     sync,
     sync_directory,
@@ -90,7 +89,7 @@ class FileLog:
                 f"there is no {layout.store}", hint=f"`conversation-esaa init` in {layout.root} makes one."
             )
         with held(self._lock, purpose=purpose, wait_s=wait_s):
-            file = LogFile(layout, self._path)
+            file = _LogFile(self._path, quarantine=layout.quarantine)
             writer = None
             try:
                 writer = LogWriter(file, self._stamp, entropy=self._entropy)
@@ -125,7 +124,7 @@ class _OpenFile:
     def __init__(self, path: Path, flags: int) -> None:
         self._path = path
         self._descriptor = -1
-        self._descriptor, self._opened = opened(path, flags)
+        self._descriptor, self._opened = open_file(path, flags)
 
     def __del__(self) -> None:
         self.close()
@@ -146,11 +145,11 @@ class _OpenFile:
             raise unreadable(self._path, error) from error
 
 
-class LogFile(_OpenFile):
+class _LogFile(_OpenFile):
     """`writer.Medium` on disk, for whoever holds the lock."""
 
-    def __init__(self, layout: Layout, path: Path) -> None:
-        self._layout = layout
+    def __init__(self, path: Path, *, quarantine: Path) -> None:
+        self._quarantine = quarantine
         try:
             super().__init__(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         except OSError as error:
@@ -159,6 +158,7 @@ class LogFile(_OpenFile):
     def extend(self, data: bytes, *, size: int) -> None:
         """One write and one fdatasync; on failure the file is cut back to `size` bytes."""
         self._check_size(size, "Nothing was added.")
+        self._check_name()
         try:
             write_all(self._descriptor, data)
             sync(self._descriptor)
@@ -186,11 +186,11 @@ class LogFile(_OpenFile):
 
     def set_aside(self, offset: int, data: bytes) -> str:
         """A file in quarantine/, named by where the bytes were and what they are; never overwritten."""
-        place = self._layout.quarantine / f"activity-{offset}-{sha256(data).hexdigest()[:16]}.torn"
+        place = self._quarantine / f"activity-{offset}-{sha256(data).hexdigest()[:16]}.torn"
         unfinished = place.with_suffix(".part")
         try:
             make_private_directory(place.parent)
-            descriptor = open_file(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            descriptor, _ = open_file(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             try:
                 write_all(descriptor, data)
                 sync(descriptor)
@@ -203,7 +203,7 @@ class LogFile(_OpenFile):
         return str(place)
 
     def _check_name(self) -> None:
-        """What was written is in the log only if the file still is."""
+        """What is written here is in the log only if this file is."""
         try:
             named = self._path.stat()
         except OSError:

@@ -33,12 +33,7 @@ def make_private_directory(path: Path) -> None:
     sync_directory(path.parent)
 
 
-def open_file(path: Path, flags: int) -> int:
-    """As `opened`, for those who want the descriptor alone."""
-    return opened(path, flags)[0]
-
-
-def opened(path: Path, flags: int) -> tuple[int, os.stat_result]:
+def open_file(path: Path, flags: int) -> tuple[int, os.stat_result]:
     """A descriptor of a regular file, and what it is; created with mode 0600 when `flags` has O_CREAT.
 
     Raises LogUnreadable for anything that is no regular file, symbolic links included: a store that
@@ -120,7 +115,7 @@ def _created(path: Path, flags: int) -> tuple[int, os.stat_result]:
     try:
         descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL | _FLAGS, FILE_MODE)
     except FileExistsError:
-        return opened(path, flags & ~os.O_CREAT)  # another process was faster
+        return open_file(path, flags & ~os.O_CREAT)  # another process was faster
     with contextlib.suppress(AttributeError):  # os.fchmod is not everywhere
         os.fchmod(descriptor, FILE_MODE)
     sync_directory(path.parent)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from conversation_esaa.errors import ConversationError, LockTimeout
-from conversation_esaa.log.files import make_private_directory, open_file, opened, unreadable, write_all
+from conversation_esaa.log.files import make_private_directory, open_file, unreadable, write_all
 from conversation_esaa.timestamps import to_utc
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def is_held(path: Path) -> bool:
     a few microseconds, so nobody should ask for one with `wait_s=0` whose refusal would matter.
     """
     try:
-        descriptor = open_file(path, os.O_RDWR)
+        descriptor, _ = open_file(path, os.O_RDWR)
     except (OSError, ConversationError):  # not there, or nobody could have locked it
         return False
     try:
@@ -86,7 +86,7 @@ def is_held(path: Path) -> bool:
 def holder(path: Path) -> str:
     """Who wrote into the lock file last, in words: `pid 4711 on build-3 (sync, since …)`."""
     try:
-        descriptor = open_file(path, os.O_RDONLY)
+        descriptor, _ = open_file(path, os.O_RDONLY)
         try:
             told = msgspec.json.decode(os.read(descriptor, _HOLDER_BYTES))
         finally:
@@ -123,10 +123,10 @@ def _acquired(path: Path, deadline: float, wait_s: float) -> tuple[int, int]:
 def _opened(path: Path) -> tuple[int, os.stat_result]:
     try:
         try:
-            return opened(path, os.O_RDWR | os.O_CREAT)
+            return open_file(path, os.O_RDWR | os.O_CREAT)
         except FileNotFoundError:  # the first time, or somebody removed its directory
             make_private_directory(path.parent)
-            return opened(path, os.O_RDWR | os.O_CREAT)
+            return open_file(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise unreadable(path, error) from error
 

@@ -16,60 +16,42 @@ from conversation_esaa.text import tokens
 T = TypeVar("T")
 
 
-class Told(Sequence[str]):
-    """The texts of one item, from short to full. Each is made when it is first asked for.
+class Items(Sequence[T]):
+    """What `make` makes of each of some values, when it is first looked at.
 
     Of a thousand items a few get room, and a text costs masking and escaping all that it says.
     """
 
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, *make: Callable[[], str]) -> None:
-        self._make = make
-        self._made: dict[int, str] = {}
-
-    def __len__(self) -> int:
-        return len(self._make)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self[index] for index in range(*at.indices(len(self)))]
-        if at not in self._made:
-            self._made[at] = self._make[at]()
-        return self._made[at]
-
-
-class Items(Sequence[Sequence[str]]):
-    """The items of a section, each made from its value when it is first looked at."""
-
     __slots__ = ("_made", "_make", "_values")
 
-    def __init__(self, values: Sequence[T], make: Callable[[T], Sequence[str]]) -> None:
-        self._values = values
-        self._make: Callable[[Any], Sequence[str]] = make
-        self._made: dict[int, Sequence[str]] = {}
+    def __init__(self, values: Sequence[Any], make: Callable[[Any], T]) -> None:
+        self._values, self._make = values, make
+        self._made: dict[int, T] = {}
 
     def __len__(self) -> int:
         return len(self._values)
 
     @overload
-    def __getitem__(self, at: int) -> Sequence[str]: ...
+    def __getitem__(self, at: int) -> T: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[Sequence[str]]: ...
+    def __getitem__(self, at: slice) -> list[T]: ...
 
-    def __getitem__(self, at: int | slice) -> Sequence[str] | list[Sequence[str]]:
+    def __getitem__(self, at: int | slice) -> T | list[T]:
         if isinstance(at, slice):
             return [self[index] for index in range(*at.indices(len(self)))]
         if at not in self._made:
             self._made[at] = self._make(self._values[at])
         return self._made[at]
+
+
+class Told(Items[str]):
+    """The texts of one item, from short to full."""
+
+    __slots__ = ()
+
+    def __init__(self, *make: Callable[[], str]) -> None:
+        super().__init__(make, lambda text: text())
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """All read models: one pass over the log, and a table of what can be written from it.
 
-A new read model is one file here, one line in READ_MODELS, one golden file. The value is what a cache may
+A new read model is one file here, one line in RENDERERS, one golden file. The value is what a cache may
 keep: `fold` from a stored State over the lines behind it gives what a fold of the whole log gives.
 """
 
@@ -235,7 +235,7 @@ def _tasks(value: State, head: Head) -> str:
 
 Render = Callable[[Fold, "Head", Resume], str]
 
-READ_MODELS: dict[str, Render] = {
+RENDERERS: dict[str, Render] = {
     "handoff.md": lambda value, head, resume: value.told(lambda b: handoff.render(b, head, resume=resume)),
     "state.md": lambda value, head, _: value.told(lambda b: state.render(b, head)),
     "decisions.md": lambda value, head, _: _decisions(value.whole(), head),
@@ -283,6 +283,6 @@ def render(name: str, value: Fold | State, head: Head, *, resume: Resume = no_re
     head     what `value` was folded from; it is printed in the text.
     resume   the shell command that takes a session up again, "" where there is none.
     """
-    if name not in READ_MODELS:
-        raise UnknownName("read model", name, known=tuple(READ_MODELS))
-    return READ_MODELS[name](Fold.of(value) if isinstance(value, State) else value, head, resume)
+    if name not in RENDERERS:
+        raise UnknownName("read model", name, known=tuple(RENDERERS))
+    return RENDERERS[name](Fold.of(value) if isinstance(value, State) else value, head, resume)

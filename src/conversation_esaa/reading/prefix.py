@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from conversation_esaa.events import Head
     from conversation_esaa.index.store import Index
     from conversation_esaa.log.contract import EventLog
-    from conversation_esaa.lookup import Keys, Stamp
+    from conversation_esaa.lookup import FileStat, Keys
     from conversation_esaa.progress import Progress
     from conversation_esaa.projections.catalogue import Fold, State
 
@@ -120,7 +120,7 @@ class Prefix:
         entries = watched(self.entries(), "reading the log", self._progress, size=self.head.size)
         return catalogue.Fold.of(catalogue.fold(entries))
 
-    def published(self) -> dict[str, Stamp]:
+    def published(self) -> dict[str, FileStat]:
         """How each read model was left that was written at this position; empty when that is not known."""
         return {}
 
@@ -200,12 +200,12 @@ class IndexedPrefix(Prefix):
         """Decisions, tasks, topics, goal and conversation; what was folded before is not read again."""
         return self._index.fold(self._log, self._roots, end=self.head.size) or super().folded()
 
-    def published(self) -> dict[str, Stamp]:
+    def published(self) -> dict[str, FileStat]:
         """How each read model was left that was written at this position; empty when none was."""
         written = self._index.published()
         if written is None or (written.head.seq, written.head.hash) != (self.head.seq, self.head.hash):
             return {}
-        return written.stamps
+        return written.stats
 
     def close(self) -> None:
         """Give the index back."""
