@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -147,3 +148,13 @@ def test_the_shares_of_a_capture_are_all_of_it():
 
     assert told[-1].endswith(" looks")
     assert 99 <= sum(float(line.split("%")[0]) for line in told[:-1]) <= 101
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="no valgrind here")
+@pytest.mark.slow
+def test_instructions_are_counted_from_an_empty_interpreter_on():
+    """Each line holds what stands above it."""
+    counts = [float(line.split()[-4]) for line in tool("instructions.py", "--events", 100).splitlines()]
+
+    assert counts == sorted(counts)
+    assert len(counts) == 4
